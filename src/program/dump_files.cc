@@ -91,8 +91,7 @@ class DumpFileReader {
   void ReadAll() {
     files_.failed = !paths_.intermediate.empty();
     files_.text_path = files_.failed ? paths_.intermediate : paths_.optimized;
-    const std::string problem = ReadFiles();
-    if (!problem.empty()) {
+    if (const std::string problem = ReadFiles(); !problem.empty()) {
       files_.problem = {paths_.buffer_assignment, "", problem};
       return;
     }
@@ -121,18 +120,27 @@ class DumpFileReader {
     return lacks ? std::string(kDamaged) + kNeedUnknown : "";
   }
 
-  bool IsFromAnotherCompile() const { return Compares() && !ValuesAgree(files_.memory, files_.text); }
+  bool IsFromAnotherCompile(const HloModule& module) const {
+    return module.whole && module.entry && !ValuesAgree(files_.memory, module);
+  }
+
+  // Uses the optimized module instead if it matches the assignment: then the failure was from another compile.
+  bool TakeOptimized() {
+    if (!files_.failed || paths_.optimized.empty()) return false;
+    HloModule optimized = ReadText(paths_.optimized);
+    if (!optimized.whole || !optimized.entry || IsFromAnotherCompile(optimized)) return false;
+    Note(paths_.intermediate, "from another compile than the other files, whose program did not fail");
+    files_.failed = false;
+    files_.text_path = paths_.optimized;
+    files_.text = std::move(optimized);
+    return true;
+  }
 
   // Returns false if the assignment is from another compile than the text and the live ranges. Source lines and names
   // are also read from the readable part of a damaged text.
   bool CheckText() {
-    if (files_.failed && IsFromAnotherCompile() && !paths_.optimized.empty()) {
-      Note(paths_.intermediate, "from another compile than the other files, whose program did not fail");
-      files_.failed = false;
-      files_.text_path = paths_.optimized;
-      files_.text = ReadText(paths_.optimized);
-    }
-    if (IsFromAnotherCompile()) {
+    if (IsFromAnotherCompile(files_.text)) {
+      if (TakeOptimized()) return true;
       if (files_.memory.has_ranges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
         return false;
       Note(files_.text_path, std::string(kOther) + kCannotEstimate);

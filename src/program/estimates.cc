@@ -148,13 +148,6 @@ std::string NameOf(const Semantics& semantics, const Axis& axis) {
   return axis.groups == semantics.sequence().groups ? "sequence" : "";
 }
 
-std::optional<std::size_t> DimensionOf(const ArrayGroups& dimensions, const Axis& axis) {
-  for (std::size_t dim = 0; dim < dimensions.size(); ++dim) {
-    if (Contains(dimensions[dim], axis.groups)) return dim;
-  }
-  return std::nullopt;
-}
-
 // Multiplies with saturation: numbers of devices come from a file and can be arbitrary.
 std::int64_t Times(std::int64_t size, std::int64_t devices) {
   std::int64_t all = 0;
@@ -343,15 +336,17 @@ std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& 
   std::optional<AxisLocation> place;
   std::tuple<bool, std::int64_t> best;
   for (const ProgramParameter& parameter : program.parameters()) {
-    const std::optional<std::size_t> dim = DimensionOf(semantics.GroupsOf(parameter), axis);
-    if (!dim || program.At(parameter.array.instruction).op_name.empty()) continue;  // its name is the compiler's
+    const ArrayGroups& dims = semantics.GroupsOf(parameter);
+    const auto found =
+        std::find_if(dims.begin(), dims.end(), [&](const Groups& groups) { return Contains(groups, axis.groups); });
+    // Without an op name, the argument's name is the compiler's.
+    if (found == dims.end() || program.At(parameter.array.instruction).op_name.empty()) continue;
     const std::tuple rank(!semantics.IsState(parameter), parameter.size);
     if (place && rank <= best) continue;
     best = rank;
-    const std::int64_t shards = *dim < parameter.shards.size() ? parameter.shards[*dim] : 1;
-    const std::int64_t here = program.ShapeOf(parameter.array).dims[*dim];
-    place = AxisLocation{parameter.path, static_cast<std::int64_t>(*dim), here, NameOf(semantics, axis)};
-    if (shards > 1 && here <= INT64_MAX / shards) place->length = here * shards;
+    const auto dim = found - dims.begin();
+    place = AxisLocation{parameter.path, dim, parameter.WholeDims(program.ShapeOf(parameter.array).dims)[dim],
+                         NameOf(semantics, axis)};
   }
   return place;
 }

@@ -279,7 +279,7 @@ bool RecomputesAtPeak(const Simulator& simulator) {
     const ProgramValue& value = program.values()[buffer->values.front()];
     if (value.array && Mentions(program.InstructionOf(value).op_name, "rematted_computation")) bytes += buffer->size;
   }
-  return bytes > simulator.need_bytes() / 8;
+  return bytes > simulator.need_bytes() / 8;  // a smaller part seldom decides whether a program fits
 }
 
 }  // namespace

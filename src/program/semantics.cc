@@ -64,6 +64,26 @@ bool ComparesArrays(const HloModule& module, const HloInstruction& instruction) 
 constexpr std::int64_t kLargeEnough = std::int64_t{1} << 20;
 constexpr std::size_t kMostKinds = 100;  // distinct attention pairs, or distinct dimensions of inputs
 
+// The dimensions of which the program takes slices, or that it pads, to a length that does not divide theirs: it shifts
+// values along them, as along a side of a field.
+std::set<GroupId> FindShifted(const Program& program) {
+  const Dimensions& dimensions = program.dimensions();
+  std::set<GroupId> shifted;
+  for (const InstructionId id : program.module().instructions.ids()) {
+    const HloInstruction& is = program.At(id);
+    if (!is.Is({"slice", "pad", "concatenate"}) || is.operands.empty()) continue;
+    const ArrayDims& from = program.module().ShapeOf(is.operands[0]).array.dims;
+    const ArrayDims& to = program.module().ShapeOf(id).array.dims;
+    for (std::size_t dim = 0; from.size() == to.size() && dim < to.size(); ++dim) {
+      const auto [shorter, longer] = std::minmax(from[dim], to[dim]);
+      if (shorter <= 1 || longer / shorter > 8 || longer % shorter == 0) continue;
+      const Groups groups = dimensions.GroupsOf({id, 0})[dim];
+      shifted.insert(groups.begin(), groups.end());
+    }
+  }
+  return shifted;
+}
+
 // The leading dimension of an array; empty if there is none or its size is 1.
 template <class Ids>
 Ids Leading(const std::vector<Ids>& dimensions) {
@@ -306,6 +326,7 @@ void Semantics::FindNoExamples() {
 void Semantics::FindBatch() {
   // The leading dimension of an input that no weight has; if there are several, the one whose values have most bytes.
   std::int64_t best = -1;
+  const std::set<GroupId> shifted = FindShifted(program_);
   // First consider inputs, then all arguments but state, then dimensions of weights.
   for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {
     std::set<std::pair<Groups, std::int64_t>> seen;
@@ -317,6 +338,8 @@ void Semantics::FindBatch() {
       if (AnyIn(axis.groups, no_examples_) || (lenience < 2 && InWeights(axis))) continue;
       if (seen.size() >= kMostKinds || !seen.emplace(axis.groups, axis.size).second) continue;
       const Axis restored = Restored(axis);
+      const auto is_shifted = [&](GroupId group) { return shifted.contains(group); };
+      if (lenience > 0 && std::all_of(restored.groups.begin(), restored.groups.end(), is_shifted)) continue;
       const std::int64_t bytes = BytesWith(restored);
       if (bytes <= best) continue;
       best = bytes;
@@ -449,6 +472,16 @@ Groups Semantics::Positions(const FactorIds& factors) const {
 }
 
 void Semantics::FindAttention() {
+  // An input with features that has a dimension twice holds pairs. Among pairs, scores have a bias, which the kernels
+  // do not take.
+  for (const ProgramParameter& parameter : program_.parameters()) {
+    std::set<Groups> seen = {{}};
+    bool is_twice = false;
+    for (const Groups& groups : GroupsOf(parameter)) is_twice |= !groups.empty() && !seen.insert(groups).second;
+    const ArrayGroups& dims = GroupsOf(parameter);
+    const auto is_feature = [&](const Groups& groups) { return AnyIn(groups, weight_groups_); };
+    if (is_twice && !IsState(parameter) && std::any_of(dims.begin(), dims.end(), is_feature)) return;
+  }
   // Attention scores are a batched product of two activations that contracts features. No weight has its free
   // dimensions, the positions of queries and keys. A softmax over the keys follows, or the op name mentions attention.
   // Otherwise it is another pairwise product, such as one that assigns tokens to experts.

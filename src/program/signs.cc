@@ -50,9 +50,6 @@ class SignFinder {
     return bytes;
   }
 
-  std::string Called(const ProgramParameter& parameter) const { return program_.NameOf(parameter); }
-  std::string Called(const ProgramValue& value) const { return program_.NameOf(value.array); }
-
   // State for which the program returns a new array of its type and shape.
   void FindKept() {
     std::multiset<Shape> returned;
@@ -65,7 +62,7 @@ class SignFinder {
       const auto same = returned.find({ShapeOf(parameter).dtype, ShapeOf(parameter).dims});
       if (!IsKept(parameter) || parameter.shares_output || same == returned.end()) continue;
       returned.erase(same);
-      Add("kept_state", parameter.size, Called(parameter));
+      Add("kept_state", parameter.size, program_.NameOf(parameter));
       kept.insert(parameter.Argument());
       bytes += parameter.size;
     }
@@ -84,7 +81,7 @@ class SignFinder {
     }
     const char* sign = split > kLeastSplitShare * whole ? "whole_state" : "replicated_state";
     for (const ProgramParameter& parameter : program_.parameters()) {
-      if (semantics_.IsState(parameter) && IsWhole(parameter)) Add(sign, parameter.size, Called(parameter));
+      if (semantics_.IsState(parameter) && IsWhole(parameter)) Add(sign, parameter.size, program_.NameOf(parameter));
     }
   }
 
@@ -122,7 +119,7 @@ class SignFinder {
         }
       }
     }
-    if (largest != nullptr) Add("host_transfer", largest->size, Called(*largest));
+    if (largest != nullptr) Add("host_transfer", largest->size, program_.NameOf(largest->array));
   }
 
   void FindAtPeak() {
@@ -140,7 +137,7 @@ class SignFinder {
         if (!value.array || program_.InstructionOf(value).opcode == "parameter") continue;
         const std::string sign = SignOf(value, weights);
         if (sign.empty()) continue;
-        Add(sign, buffer->size, Called(value));
+        Add(sign, buffer->size, program_.NameOf(value.array));
         break;
       }
     }
@@ -167,7 +164,7 @@ class SignFinder {
     for (const auto& [dims, count] : weights) {
       const std::vector<const ProgramValue*>& gradients = gradients_[dims];
       if (gradients.size() < kMany * count) continue;
-      for (const ProgramValue* value : gradients) Add("repeated_gradients", value->size, Called(*value));
+      for (const ProgramValue* value : gradients) Add("repeated_gradients", value->size, program_.NameOf(value->array));
     }
   }
 

@@ -190,6 +190,11 @@ TEST_CASE("a failed module of an earlier run does not make a fitting program a f
   CHECK_FALSE(read.failed);
   CHECK(read.whole);
   CHECK(Reports(read, kFailed, "from another compile"));
+  // If the optimized module is from a third compile, nothing shows that this compile did not fail.
+  Files three = files;
+  three[kOptimized] = ReadFolder("programs/three-programs/dump", "jit_forward")[kOptimized];
+  CHECK(Read(three).failed);
+  CHECK(Reports(Read(three), kFailed, "from another compile than the other files of its module"));
   // The same holds for the same program, compiled for less memory.
   files[kFailed] = files[kOptimized];
   CHECK(Read(files).failed);

@@ -322,6 +322,20 @@ TEST_CASE("whole optimizer state belongs to the weights that are split", "[progr
   CHECK(semantics.RoleOf(program.parameters()[2]) == Role::kOther);  // no weight has its shape
 }
 
+TEST_CASE("a side along which values are shifted is not a batch", "[program]") {
+  const auto batch = [](const std::string& length) {
+    const std::string rest = std::to_string(64 - std::stoi(length));
+    const Program program =
+        MakeProgram("ENTRY %main {\n  %s = f32[64,8192]{1,0} parameter(0), metadata={op_name=\"s\"}\n  %a = f32[" +
+                    length + ",8192]{1,0} slice(%s), slice={[0:" + length + "], [0:8192]}\n  %b = f32[" + rest +
+                    ",8192]{1,0} slice(%s), slice={[" + length +
+                    ":64], [0:8192]}\n  ROOT %r = f32[64,8192]{1,0} concatenate(%b, %a), dimensions={0}\n}\n");
+    return Semantics(program, Words()).batch().size;
+  };
+  CHECK(batch("32") == 64);  // halves of a batch
+  CHECK(batch("63") == 0);   // each row is combined with its neighbour
+}
+
 TEST_CASE("an axis that is counted, looked up, sliced or twice in an input is no batch", "[program]") {
   const auto batch = [](const std::string& body, const std::string& others = "", const char* shape = "64,64,512") {
     const Program program = MakeProgram(others + "ENTRY %main {\n  %x = f32[" + shape +
