@@ -20,11 +20,8 @@ If set, not empty and not 0, print colours even if the output is not a terminal.
 COLUMNS
 The width of the text report (60 to 120) and of \fB\-\-help\fR (up to 110). The default is the width of the terminal, or 80.
 .TP
-GITHUB_STEP_SUMMARY
-The file to which \fB\-\-step\-summary\fR appends.
-.TP
 WHYOOM_RULES
-Rule files and folders, separated by colons, as for \fB\-\-rules\fR. Later ones override earlier ones and the project's .whyoom/rules; \fB\-\-rules\fR overrides all of them.
+Rule files and folders, separated by colons, as for \fB\-\-rules\fR. Later ones override earlier ones; \fB\-\-rules\fR overrides all of them.
 .TP
 XLA_FLAGS
 \fBwhyoom run\fR adds \fB\-\-xla_dump_to\fR to it for the job.

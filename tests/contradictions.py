@@ -142,7 +142,7 @@ def changed(log, pattern, change, holds):
 def diagnoses(program, paths):
     """Returns the diagnoses of each log, by path."""
     names = "\0".join(map(str, paths))
-    done = subprocess.run([program, "--no-project-rules", "--exit-zero", "--format", "json", "--files-from", "-", "-0"], input=names.encode(), capture_output=True, check=True)
+    done = subprocess.run([program, "--exit-zero", "--format", "json", "--files-from", "-", "-0"], input=names.encode(), capture_output=True, check=True)
     found = collections.defaultdict(list)
     for diagnosis in json.loads(done.stdout)["diagnoses"]:
         for where in [diagnosis["where"], *diagnosis.get("also", [])]:

@@ -94,7 +94,7 @@ if [ -e "$sarif" ]; then # replace only the file of an earlier step
   rm -f -- "$sarif"
 fi
 mkdir -p -- "$(dirname -- "$sarif")"
-options=(--format github --format "sarif=$sarif" --format "ndjson=$records" --source-root "$INPUT_SOURCE_ROOT" --step-summary "${args[@]}")
+options=(--format github --format "sarif=$sarif" --format "ndjson=$records" --format "markdown=$work/summary.md" --source-root "$INPUT_SOURCE_ROOT" "${args[@]}")
 
 status=0
 if [ -n "$INPUT_RUN" ]; then
@@ -105,6 +105,7 @@ else
   "$whyoom" "${options[@]}" -- "${paths[@]}" || status=$?
 fi
 
+[ ! -e "$work/summary.md" ] || cat -- "$work/summary.md" >>"$GITHUB_STEP_SUMMARY"
 # Without records, whyoom itself could not run, for example because of an unknown option.
 ran=true
 [ -s "$records" ] || ran=false

@@ -18,7 +18,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import urllib.parse
 
 import pandas
 from pyspark import SparkFiles, cloudpickle
@@ -27,7 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 # A row contains a line that whyoom printed (`record`), or describes a process: the number of its paths, its exit status
 # (-N: ended by signal N) and the end of its standard error.
 SCHEMA = "record string, inputs long, status int, stderr string"
-SEPARATORS = {"lines": "\n", "jsonl": "\n", "null": "\0"}  # by the names of --files-format
+SEPARATORS = {"lines": "\n", "null": "\0"}  # of the entries of a list
 COULD_NOT_RUN = 2  # exit status: usage, or a bad rule file
 STDERR_BYTES = 4096  # kept of each process
 
@@ -71,7 +70,7 @@ class Scanner:
         """Returns the lines of a complete report (else None), the exit status, and the standard error."""
         # A task has one core; Spark starts as many tasks as there are cores.
         command = [find_program(self.program), "-j", "1", *self.options, "--files-from", "-"]
-        command += ["--files-format", self.form, "--format", "ndjson", "--progress", "never", "--exit-zero"]
+        command += ["-0"] * (self.form == "null") + ["--format", "ndjson", "--progress", "never", "--exit-zero"]
         end = SEPARATORS[self.form].encode()
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
@@ -128,14 +127,7 @@ def end_text(status):
 
 def path_of(entry, form):
     """Returns the path of an entry of a list, as bytes, as whyoom reads it."""
-    if form == "null":
-        return entry
-    path = entry.rstrip(b"\r")
-    if form == "jsonl":
-        path = json.loads(path).encode("utf-8", "surrogatepass")
-    if path.startswith(b"file:/"):
-        path = urllib.parse.unquote_to_bytes(urllib.parse.urlsplit(path).path)
-    return path
+    return entry if form == "null" else entry.rstrip(b"\r")
 
 
 def path_fields(path):
@@ -174,7 +166,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("list", help="the list of paths; each path must mean the same file on every machine")
     parser.add_argument("output", help="a folder that does not exist yet")
-    parser.add_argument("--files-format", choices=SEPARATORS, default="lines", help="format of LIST (default: lines)")
+    parser.add_argument("--files-format", choices=SEPARATORS, default="lines", help="how the entries of LIST end (default: lines)")
     parser.add_argument("--partitions", type=int, default=200, help="number of tasks (default: 200)")
     parser.add_argument("--batch", type=int, default=1000, help="paths per process (default: 1000)")
     parser.add_argument("--timeout", type=float, default=3600, help="seconds per process (default: 3600)")

@@ -237,33 +237,13 @@ class Link(Record):
 
 
 class RankReasons(Record):
-    """Why the remedy has this rank: the sort keys, in this order."""
+    """Why the remedy has this rank."""
 
     __slots__ = ()
     # It can determine the scenario, which must be known first; true ranks higher.
     finds_out: bool
-    # Same as the remedy's free; false ranks higher.
-    free: Optional[bool]
-    # The compiler confirmed that it is enough alone; true ranks higher.
-    confirmed: Optional[bool]
-    # Estimated not to be enough, alone or with another remedy; false ranks higher.
-    falls_short: Optional[bool]
     # The log has evidence for it, or an estimate shows that it is enough, alone or with another; true ranks higher.
     supported: bool
-    # Estimated not to be enough; false ranks higher.
-    too_little: bool
-    # It has no estimate, but other remedies have one; false ranks higher.
-    gamble: bool
-    # It is enough and undoes a mistake that the report names; true ranks higher.
-    undoes: Optional[bool]
-    # The effort for the user, 0 to 6, see rules/README.md; 0 if not supported. Lower ranks higher.
-    cost: int
-    # Whether the field enough is present; true ranks higher.
-    estimated: bool
-    # Same as the remedy's borderline; false ranks higher.
-    doubtful: bool
-    # The rule data's order for this scenario; a lower number ranks higher. Ties are sorted by id.
-    prior: int
 
 
 class Remedy(Record):
@@ -446,29 +426,9 @@ class Share(Record):
     occurrences: int
 
 
-class ShareGroup(Record):
-    __slots__ = ()
-    _tables = {"shares": Share}
-    # chip, framework, jax version or libtpu version.
-    name: str
-    shares: Dict[str, Share]
-
-
-class Recurring(Record):
-    __slots__ = ()
-    id: str
-    code: str
-    program: Optional[str]
-    occurrences: int
-    artifacts: int
-    first_time: Optional[str]
-    last_time: Optional[str]
-
-
 class Summary(Record):
     __slots__ = ()
-    _records = {"groups": ShareGroup, "recurring": Recurring}
-    _tables = {"by_scenario": Share, "by_program": Share, "by_remedy": Share, "by_inquiry": Share}
+    _tables = {"by_scenario": Share, "by_program": Share, "by_remedy": Share}
     artifacts: int
     bytes: int
     # The number of different failures.
@@ -481,16 +441,10 @@ class Summary(Record):
     programs_left_out: Optional[int]
     # By the first remedy.
     by_remedy: Dict[str, Share]
-    # By the first remedy, if it is diagnostic: it gathers information, and comes before the others.
-    by_inquiry: Optional[Dict[str, Share]]
-    # The failures by chip, framework and version.
-    groups: Optional[List[ShareGroup]]
     # Reports by a process that had reported the same failure before, although a retry could not succeed.
     useless_restarts: Optional[int]
     # The time from the first to the last report of these failures, summed up.
     useless_seconds: Optional[int]
-    # The most frequent failures that occur in more than one process or input.
-    recurring: List[Recurring]
     first_time: Optional[str]
     last_time: Optional[str]
     problem_count: int
@@ -565,8 +519,6 @@ __all__ = [
     "Diagnosis",
     "Program",
     "Share",
-    "ShareGroup",
-    "Recurring",
     "Summary",
     "Problem",
     "ReportSummary",

@@ -1,4 +1,4 @@
-// Defines the commands and their options, once for parsing, --help and the manual page.
+// The commands and their options: tables from which CLI11 parses, prints --help and completes.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,63 +6,38 @@
 #include <string>
 #include <vector>
 
-#include "cli/choices.h"
 #include "cli/options.h"
 
 namespace whyoom {
 
-// The arguments of one command.
-struct CommandArguments {
-  std::unique_ptr<CLI::App> app;  // writes to the Options passed to `build`
-};
+// Headings of the option groups in --help.
+inline constexpr const char* kOptions = "Options";
+inline constexpr const char* kInputs = "Inputs";
+inline constexpr const char* kOutput = "Output";
+inline constexpr const char* kSelection = "Which failures count";
+inline constexpr const char* kBatches = "Batches";
+inline constexpr const char* kTrying = "Compiling remedies";
+inline constexpr const char* kLimits = "Limits per input";
 
 struct CommandDefinition {
-  const char* name;  // first argument; empty for the default command (diagnose)
-  CommandArguments (*build)(Options* options);
+  const char* name;  // the first words: "rules list"; empty for the default command
+  Command command;
+  const char* about;
+  const char* footer;
+  void (*add_arguments)(CLI::App& app, Options* options);  // those without "--"
 };
 
 // In display order; the default command is first.
 const std::vector<CommandDefinition>& Commands();
 
-// Returns the command called `first_word`, or the default command. A file that has the name of a command must be
-// written ./explain.
-const CommandDefinition& FindCommand(const std::string& first_word);
+// Returns the command that the arguments begin with, or the default command. A file that has the name of a command
+// must be written ./explain.
+const CommandDefinition& FindCommand(const std::vector<std::string>& arguments);
 
-// Returns the index in the arguments of `run` at which the job's command begins: the "--", or the first word that is
-// neither an option nor an option's value.
-std::size_t JobBegin(const CLI::App& app, const std::vector<std::string>& arguments);
+// The parser of the command's arguments; it writes to `options`.
+std::unique_ptr<CLI::App> MakeParser(const CommandDefinition& command, Options* options);
 
-// Returns whether `next`, the word after an option of `run`, is the option's value. If the value is optional, only a
-// number counts, so that a command is never mistaken for a value.
-bool TakesNextWord(const CLI::Option& option, const std::string& next);
-
-// Headings of the option groups in --help.
-constexpr const char* kInputs = "Inputs";
-constexpr const char* kOutput = "Output";
-constexpr const char* kSelection = "Which failures count";
-constexpr const char* kBatches = "Batches";
-constexpr const char* kTrying = "Compiling remedies";
-
-void AddFormat(CLI::App& app, const Choices<Format>& formats, Options* options);
-void AddForCi(CLI::App& app, Options* options);
-void AddOutput(CLI::App& app, Options* options);
-void AddCommon(CLI::App& app, Options* options);
-void AddExitStatus(CLI::App& app, Options* options);
-void AddDetail(CLI::App& app, Options* options);     // --brief, --all
-void AddVerbose(CLI::App& app, Options* options);    // AddCommon adds --quiet
-void AddSelection(CLI::App& app, Options* options);  // --select, --ignore, --baseline, --write-baseline
-void AddFailOn(CLI::App& app, Options* options);     // for commands whose exit status depends on what was found
-void AddFramework(CLI::App& app, Options* options);
-void AddFilesFrom(CLI::App& app, Options* options);
-void AddTimeRange(CLI::App& app, Options* options);
-
-// Parses a bound as users write it: what ParseTimestamp accepts; a date, meaning its midnight; a date and time without
-// seconds; or a time before `now`: "45s", "30m", "2h", "7d". Returns nullopt for anything else.
-std::optional<Timestamp> ParseTimeBound(std::string_view text, const Timestamp& now);
-
-void AddBatches(CLI::App& app, Options* options);
-void AddHbm(CLI::App& app, Options* options);
-void AddTry(CLI::App& app, Options* options);
-void AddLimits(CLI::App& app, Limits* limits);  // per path, including everything packed in it
+// Adds the options of the command (option_table.cc).
+void AddOptions(CLI::App& app, Command command, Options* options);
 
 }  // namespace whyoom

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstddef>
@@ -57,7 +56,7 @@ class Batch {
   Batch(const RunContext& run, ReadControl* control, XlaDump* dump);
   ~Batch();  // drops inputs that are not read yet
 
-  // Queues the input, unless another shard reads it or it is part of a dump. Blocks while the queue is full. Rethrows
+  // Queues the input, unless it is part of a dump. Blocks while the queue is full. Rethrows
   // an exception of an earlier read. Returns false if the run was stopped.
   bool Add(const Artifact& input);
 
@@ -127,17 +126,10 @@ void Batch::Close(bool drop) {
   threads_.clear();
 }
 
-// Counts the input if this shard reads it. Registers dump files.
+// Counts the input if it is to be read. Registers dump files.
 bool Batch::IsToRead(const Artifact& input) {
   run_.outputs.ThrowIfOutput(input.path);
-  // All modules of a folder are diagnosed together, so they belong to the same shard.
-  const bool is_of_dump =
-      dump_.AddFile(input.path, run_.options.shard.Owns(input.path.substr(0, input.path.rfind('/') + 1)));
-  const bool is_own = run_.options.shard.Owns(input.path);
-  if (is_of_dump || !is_own) {
-    run_.log.Skipped(input.path, is_of_dump ? "part of an XLA dump" : "belongs to another shard");
-    return false;
-  }
+  if (dump_.AddFile(input.path, true)) return false;
   ++counts_.files_known;
   if (control_.stopped()) ++not_read_;
   return !control_.stopped();
@@ -198,17 +190,14 @@ Report Batch::Read(const Artifact& input, std::size_t threads) {
   counts_.Begin(input.path);
   if (journal_) {
     if (journal_->IsJournalFile(stamp)) {
-      run_.log.Skipped(input.path, "the journal of --resume");
       ++counts_.files_done;
       return {};
     }
     if (std::optional<Report> earlier = journal_->Recall(input, stamp)) {
       CountDone(*earlier);
-      run_.log.Skipped(input.path, "already read by an earlier run, and unchanged");
       return *std::move(earlier);
     }
   }
-  const auto begin = std::chrono::steady_clock::now();
   Report found = ReadInput(run_.engine, input, run_.options.limits, {run_.options.range, threads, &control_});
   if (control_.stopped()) {
     ++cut_short_;
@@ -216,7 +205,6 @@ Report Batch::Read(const Artifact& input, std::size_t threads) {
     journal_->Record(input, stamp, found);
   }
   CountDone(found);
-  run_.log.Read(input.path, found, begin);
   return found;
 }
 
@@ -252,11 +240,10 @@ Report Batch::Finish(bool listed, const Interrupt& interrupt) {
   return std::move(found_);
 }
 
-// If no log contains a failure, treats the dump itself as an input. Not done in a shard, which does not know the other
-// logs.
+// If no log contains a failure, treats the dump itself as an input.
 void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump* dump, Report* found) {
   const bool any = found->table && !found->table->entries().empty();
-  if (!any && run.options.shard.count <= 1) dump->MarkAsInputs();
+  if (!any) dump->MarkAsInputs();
   if (dump->has_inputs() && !found->table) found->table.emplace(run.rules.rules());
   if (!found->table) return;
   if (!run.options.xla_dump.empty() && dump->empty()) found->table->settings.no_dump = true;
@@ -277,8 +264,6 @@ int RunDiagnose(const RunContext& run) {
   std::vector<Problem> problems;
   XlaDump dump;
   if (!options.xla_dump.empty()) AddDumpFolder(options.xla_dump, run.outputs, &dump, &problems);
-  // Problems with other paths are reported by the shards that own those paths.
-  std::erase_if(problems, [&](const Problem& one) { return !options.shard.Owns(one.path); });
   int signal = 0;
   Report report;
   {
@@ -288,7 +273,7 @@ int RunDiagnose(const RunContext& run) {
     Batch batch(run, &control, &dump);
     Report found;
     {
-      const ProgressBar progress(ProgressOf(options), BatchProgress(batch.counts(), control));
+      const ProgressBar progress(ProgressOf(options), batch.counts(), control);
       for (bool goes_on = true; goes_on;) {
         const std::optional<Artifact> input = inputs.Next();
         goes_on = input && batch.Add(*input);
@@ -305,7 +290,6 @@ int RunDiagnose(const RunContext& run) {
   for (CompiledProgram& program : report.programs) {
     if (limit) program.facts.Set("limit_bytes", *limit, {});
   }
-  if (options.shard.count > 1) report.shards = {options.shard.Text()};
   const int status = run.Print(&report);
   return signal != 0 ? kSignalled + signal : status;
 }

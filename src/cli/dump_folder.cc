@@ -10,6 +10,7 @@
 
 #include "input/byte_source.h"
 #include "input/walk.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
@@ -17,34 +18,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFlag = "--xla_dump_to";
-constexpr std::string_view kBlanks = " \t\r\n";
 // Allows for a file server whose clock differs.
 constexpr std::time_t kClockSlack = 5;
 constexpr std::size_t kFlagFileBytes = std::size_t{64} << 10;  // XLA's own limit
 
-std::size_t SkipBlanks(const std::string& text, std::size_t at) {
-  const std::size_t next = text.find_first_not_of(kBlanks, at);
-  return next == std::string::npos ? text.size() : next;
-}
-
-// Parses the value at `*at`, quoted or up to a blank, like XLA (xla/parse_flags_from_env.cc).
-std::string ParseValue(const std::string& text, std::size_t* at) {
-  std::string value;
-  const char quote = *at < text.size() && (text[*at] == '"' || text[*at] == '\'') ? text[*at] : '\0';
-  if (quote != '\0') ++*at;
-  for (; *at < text.size(); ++*at) {
-    if (quote != '\0' ? text[*at] == quote : kBlanks.find(text[*at]) != std::string_view::npos) break;
-    if (quote == '"' && text[*at] == '\\' && *at + 1 < text.size()) ++*at;
-    value += text[*at];
-  }
-  if (quote != '\0' && *at < text.size()) ++*at;
-  return value;
-}
-
 // XLA_FLAGS may name a file that contains the flags.
 bool NamesFile(const std::string& flags) {
-  const std::size_t first = SkipBlanks(flags, 0);
-  return first < flags.size() && flags[first] != '-';
+  const std::size_t first = flags.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && flags[first] != '-';
 }
 
 std::string MakeTemporary() {
@@ -58,20 +39,20 @@ std::string MakeTemporary() {
 
 }  // namespace
 
+// Like xla/parse_flags_from_env.cc: a value follows "=" or a blank, and may be quoted.
 std::optional<std::string> DumpFlag(const std::string& flags) {
+  static const Regex flag(R"re(\s*([^\s=]+)(=?)(?:"((?:[^"\\]|\\.)*)"?|'([^']*)'?|(\S*)))re");
+  static const Regex escape(R"(\\(.))");
   std::optional<std::string> value;
-  for (std::size_t at = SkipBlanks(flags, 0); at < flags.size(); at = SkipBlanks(flags, at)) {
-    const std::size_t end = std::min(flags.find_first_of(" \t\r\n=", at), flags.size());
-    const std::string_view name = std::string_view(flags).substr(at, end - at);
-    const bool wanted = name == kFlag || name == kFlag.substr(1);
-    at = end;
-    if (at < flags.size() && flags[at] == '=') {
-      std::string given = ParseValue(flags, &++at);
-      if (wanted) value = given;
-    } else if (wanted) {
-      at = SkipBlanks(flags, at);
-      value = at < flags.size() && flags[at] != '-' ? ParseValue(flags, &at) : "";
-    }
+  bool is_awaited = false;  // the value is the next word
+  std::string name, equals, quoted, literal, plain;
+  for (re2::StringPiece rest = flags; re2::RE2::Consume(&rest, flag, &name, &equals, &quoted, &literal, &plain);) {
+    re2::RE2::GlobalReplace(&quoted, escape, R"(\1)");
+    const std::string given = quoted + literal + plain;
+    const bool is_dump = name == kFlag || name == kFlag.substr(1);
+    if (is_dump) value = given;
+    if (is_awaited && !name.starts_with('-')) value = name + equals + given;
+    is_awaited = is_dump && equals.empty();
   }
   return value;
 }

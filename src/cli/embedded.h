@@ -17,9 +17,6 @@ struct BuildFacts {
 };
 const BuildFacts& TheBuild();
 
-// At most 80 columns wide, without a final line break. The first line is only "whyoom X.Y.Z", for scripts.
-std::string VersionText();
-
 // resources/SKILL.md, so that every installation can print it.
 const std::vector<EmbeddedFile>& EmbeddedSkill();
 inline std::string_view Skill() { return EmbeddedSkill().front().text; }

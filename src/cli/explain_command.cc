@@ -12,7 +12,6 @@
 #include "cli/terminal.h"
 #include "input/error.h"
 #include "report/explanation.h"
-#include "report/explanation_document.h"
 #include "report/failure_view.h"
 #include "report/printers.h"
 #include "report/text/text_printer.h"
@@ -75,8 +74,7 @@ int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& 
   const std::optional<Explanation> explanation = ExplanationOf(rules, options.topic);
   const Frameworks frameworks = FrameworksOf(rules, options.framework);
   const auto print = [&](Format format, const TextOptions& style) {
-    const doc::Blocks blocks =
-        explanation ? ExplanationBlocks(rules, *explanation, frameworks) : TopicBlocks(rules, {});
+    const doc::Blocks blocks = explanation ? ExplanationBlocks(rules, *explanation, frameworks) : TopicBlocks(rules);
     return format == Format::kMarkdown ? PrintMarkdownPage(blocks) : PrintBlocks(blocks, style);
   };
   WriteOutput(print(options.format, text), options.output);

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -27,8 +26,8 @@ namespace {
 }
 
 // A FIFO without a reader is an error; waiting for one could take forever.
-void WriteInPlace(std::string_view text, const std::string& path, int flags) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0666);
+void WriteInPlace(std::string_view text, const std::string& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_TRUNC, 0666);
   int problem = file < 0 ? errno : WriteAll(file, text);
   if (file >= 0 && close(file) != 0 && problem == 0) problem = errno;
   if (problem != 0) ThrowCannotWrite(path, problem);
@@ -164,16 +163,7 @@ void WriteFile(std::string_view text, const std::string& path) {
     if (const int problem = WriteAll(stream, text)) ThrowCannotWrite(path, problem);
     return;
   }
-  if (!ReplaceFile(text, path)) WriteInPlace(text, path, O_TRUNC);
-}
-
-void AppendToFile(std::string_view text, const std::string& path) { WriteInPlace(text, path, O_APPEND); }
-
-std::string StepSummaryPath() {
-  const char* path = std::getenv("GITHUB_STEP_SUMMARY");
-  if (path == nullptr || *path == '\0')
-    throw Error("--step-summary: GITHUB_STEP_SUMMARY is not set (GitHub Actions sets it)");
-  return path;
+  if (!ReplaceFile(text, path)) WriteInPlace(text, path);
 }
 
 OutputFiles::OutputFiles(const Options& options) {
@@ -181,7 +171,6 @@ OutputFiles::OutputFiles(const Options& options) {
   if (!options.output.empty()) outputs.push_back(options.output);
   for (const ExtraOutput& extra : options.extra_outputs) outputs.push_back(extra.path);
   if (!options.write_baseline.empty()) outputs.push_back(options.write_baseline);
-  if (options.step_summary) outputs.push_back(StepSummaryPath());
   std::set<std::string> names;
   for (const std::string& output : outputs) {
     ThrowIfUnwritable(output);

@@ -23,12 +23,6 @@ std::string ResolvedPath(const std::string& path);
 // file, writes to the stream. Throws Error if the file cannot be written.
 void WriteFile(std::string_view text, const std::string& path);
 
-// Appends to the file, and creates it if it does not exist. Throws Error.
-void AppendToFile(std::string_view text, const std::string& path);
-
-// Returns the file that --step-summary appends to. Throws Error if there is none.
-std::string StepSummaryPath();
-
 class OutputFiles {
  public:
   // Throws Error if an output cannot be written, so that a job or a long batch does not start in vain; if two outputs

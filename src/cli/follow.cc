@@ -172,7 +172,6 @@ int RunFollow(const RunContext& run) {
     if (!run.options.quiet) PrintNotes(report);
     WriteExtraOutputs(report, run.options);
   }
-  run.log.Sum(report);
   return run.filter.ExitStatus(report);
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -22,48 +21,7 @@ namespace {
 constexpr std::size_t kLongestEntry = std::size_t{64} << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-std::optional<std::string> PercentDecoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded += text[i];
-      continue;
-    }
-    const int high = i + 2 < text.size() ? HexDigit(text[i + 1]) : -1;
-    const int low = high < 0 ? -1 : HexDigit(text[i + 2]);
-    if (low < 0) return std::nullopt;
-    decoded += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return decoded;
-}
-
 }  // namespace
-
-bool DecodeFileUri(std::string_view text, std::string* path) {
-  constexpr std::string_view kScheme = "file:/";
-  constexpr std::string_view kLocal = "localhost/";
-  if (!text.starts_with(kScheme)) {
-    *path = text;
-    return true;
-  }
-  text.remove_prefix(kScheme.size() - 1);
-  if (text.starts_with("//")) {
-    text.remove_prefix(2);
-    if (text.starts_with(kLocal)) text.remove_prefix(kLocal.size() - 1);
-    if (!text.starts_with('/')) return false;
-  }
-  std::optional<std::string> decoded = PercentDecoded(text);
-  if (!decoded) return false;
-  *path = *std::move(decoded);
-  return true;
-}
 
 // Reads the next entry into entry_. Stops storing an entry once it is known to be too long. Returns false at the end.
 bool PathList::ReadEntry() {
@@ -76,7 +34,7 @@ bool PathList::ReadEntry() {
       at_ = 0;
       if (block_.empty()) return !entry_.empty();
     }
-    const std::size_t end = block_.find(form_ == PathListForm::kNull ? '\0' : '\n', at_);
+    const std::size_t end = block_.find(nulls_ ? '\0' : '\n', at_);
     const std::string_view piece = std::string_view(block_).substr(at_, end - at_);
     entry_ += piece.substr(0, kLongestEntry + 1 - std::min(entry_.size(), kLongestEntry + 1));
     at_ += piece.size();
@@ -88,29 +46,13 @@ bool PathList::ReadEntry() {
 
 // Returns the name in entry_; empty if it is blank or invalid. Counts invalid entries.
 std::string PathList::TakeEntry() {
-  if (++number_ == 1 && form_ != PathListForm::kNull && entry_.starts_with(kByteOrderMark))
-    entry_.erase(0, kByteOrderMark.size());
-  if (form_ != PathListForm::kNull && entry_.ends_with('\r')) entry_.pop_back();
-  std::string name;
-  const char* fault = entry_.size() > kLongestEntry ? "too long for a path" : NameOf(entry_, &name);
-  if (fault == nullptr) return name == "-" ? "./-" : name;
-  Fault& counted = faults_[fault];
+  if (++number_ == 1 && !nulls_ && entry_.starts_with(kByteOrderMark)) entry_.erase(0, kByteOrderMark.size());
+  if (!nulls_ && entry_.ends_with('\r')) entry_.pop_back();
+  const bool is_long = entry_.size() > kLongestEntry;
+  if (!is_long && entry_.find('\0') == entry_.npos) return entry_ == "-" ? "./-" : entry_;
+  Fault& counted = faults_[is_long ? "too long for a path" : "contains a NUL byte"];
   if (counted.count++ == 0) counted.first = number_;
   return {};
-}
-
-// Sets `name` to the name in the entry. Returns the entry's fault, or null.
-const char* PathList::NameOf(const std::string& entry, std::string* name) const {
-  *name = entry;
-  if (form_ == PathListForm::kNull || entry.empty()) return nullptr;
-  if (form_ == PathListForm::kJsonl) {
-    const nlohmann::json json = nlohmann::json::parse(entry, nullptr, false);
-    const auto* text = json.get_ptr<const std::string*>();
-    if (text == nullptr) return "not a JSON string";
-    *name = *text;
-  }
-  if (!DecodeFileUri(std::string(*name), name)) return "file: URI with another host or an invalid escape";
-  return name->find('\0') == name->npos ? nullptr : "contains a NUL byte";
 }
 
 std::optional<std::string> PathList::Next(std::vector<Problem>* problems) {
@@ -155,7 +97,7 @@ bool Inputs::OpenNextName(std::vector<Problem>* problems) {
   if (options_.files_from.empty()) return false;
   if (!list_) {
     if (IsEndless(options_.files_from)) throw Error("--files-from: device with endless output");
-    list_.emplace(options_.files_from, OpenFile(options_.files_from, &stop_), options_.files_form);
+    list_.emplace(options_.files_from, OpenFile(options_.files_from, &stop_), options_.nulls);
   }
   std::optional<std::string> name = control_.stopped() ? std::nullopt : list_->Next(problems);
   if (name) walk_ = Walk({*std::move(name)});
@@ -164,8 +106,6 @@ bool Inputs::OpenNextName(std::vector<Problem>* problems) {
 
 void Inputs::Keep(std::vector<Problem> problems) {
   for (Problem& problem : problems) {
-    if (!options_.shard.Owns(problem.path))
-      continue;  // every shard walks the same tree; only the owner of a path reports its problems
     problems_.push_back(std::move(problem));
     BoundProblems(&problems_, &problems_left_out_);
   }

@@ -23,9 +23,10 @@ namespace whyoom {
 // returned as "./-".
 class PathList {
  public:
-  // Reads the list from `source`; `path` names the list in problems.
-  PathList(std::string path, std::unique_ptr<ByteSource> source, PathListForm form)
-      : path_(std::move(path)), source_(std::move(source)), form_(form) {}
+  // Reads the list from `source`; `path` names the list in problems. `nulls`: each name ends with a NUL byte, instead
+  // of LF or CRLF.
+  PathList(std::string path, std::unique_ptr<ByteSource> source, bool nulls)
+      : path_(std::move(path)), source_(std::move(source)), nulls_(nulls) {}
 
   // Returns the next name, or nullopt at the end. At the end, reports invalid entries, once for each kind of fault, and
   // read errors. Throws Error if nothing can be read.
@@ -38,12 +39,11 @@ class PathList {
   };
   bool ReadEntry();
   std::string TakeEntry();
-  const char* NameOf(const std::string& entry, std::string* name) const;
   void ReportFaults(std::vector<Problem>* problems);
 
   const std::string path_;
   const std::unique_ptr<ByteSource> source_;
-  const PathListForm form_;
+  const bool nulls_;
   std::string block_;  // bytes read from the source; the next entry begins at `at_`
   std::size_t at_ = 0;
   bool ended_ = false;
@@ -51,11 +51,6 @@ class PathList {
   std::uint64_t number_ = 0;
   std::map<std::string, Fault> faults_;
 };
-
-// Decodes a file: URI as written by find, Spark and Hadoop (file:///a%20b, file:/a, file://localhost/a); other text is
-// copied unchanged. Returns false, and leaves `path` unchanged, if the URI names another machine or has an invalid
-// escape.
-bool DecodeFileUri(std::string_view text, std::string* path);
 
 class Inputs {
  public:
@@ -70,7 +65,7 @@ class Inputs {
   // Whether all inputs were returned.
   bool all_listed() const { return ended_ && (!list_ || !control_.stopped()); }
 
-  // Returns the problems with this shard's inputs; adds to `left_out` the number of problems that were not kept. Call
+  // Returns the problems with the inputs; adds to `left_out` the number of problems that were not kept. Call
   // once, at the end.
   std::vector<Problem> TakeProblems(std::uint64_t* left_out);
 

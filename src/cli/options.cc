@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <sstream>
 #include <system_error>
@@ -13,9 +13,7 @@
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
-#include "input/error.h"
 #include "report/layout.h"
-#include "rules/sha256.h"
 #include "rules/suggest.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
@@ -27,11 +25,7 @@ constexpr const char* kMoreHelp = "Run with --help for more information.\n";
 
 EarlyExit UsageError(const std::string& what) { return {2, fmt::format("whyoom: {}\n{}", what, kMoreHelp)}; }
 
-// The innermost subcommand that was parsed.
-const CLI::App& InnermostCommand(const CLI::App& app) {
-  const auto reached = app.get_subcommands();
-  return reached.empty() ? app : InnermostCommand(*reached.back());
-}
+bool IsCommand(const std::string& word) { return !word.empty() && *FindCommand({word}).name != '\0'; }
 
 // The error for an argument that `app` does not accept.
 EarlyExit UnknownArgument(const CLI::App& app, const std::string& given) {
@@ -43,9 +37,7 @@ EarlyExit UnknownArgument(const CLI::App& app, const std::string& given) {
   }
   std::string meant = DidYouMean(name, known);
   const std::string command = name.substr(std::min(name.find_first_not_of('-'), name.size()));
-  const bool at_top = app.get_parent() == nullptr;
-  if (at_top && !command.empty() && *FindCommand(command).name != '\0')
-    meant = "did you mean 'whyoom " + command + "'?";
+  if (IsCommand(command)) meant = "did you mean 'whyoom " + command + "'?";
   return UsageError(fmt::format("unknown option '{}'{}", Printable(name), meant.empty() ? "" : ", " + meant));
 }
 
@@ -73,8 +65,7 @@ std::string InColumns(const std::string& help) {
 }
 
 // Parses the arguments with CLI11, which throws for help and errors. Returns the text to print then.
-std::optional<EarlyExit> Parse(const CommandArguments& command, std::vector<std::string> arguments) {
-  CLI::App& app = *command.app;
+std::optional<EarlyExit> Parse(CLI::App& app, std::vector<std::string> arguments) {
   // CLI11 would take the next argument as the value.
   const auto is_empty = [](const std::string& each) {
     return each.starts_with("--") && each.find('=') == each.size() - 1;
@@ -87,16 +78,13 @@ std::optional<EarlyExit> Parse(const CommandArguments& command, std::vector<std:
     app.parse(arguments);
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    const CLI::App& innermost = InnermostCommand(app);
-    const CLI::App* parent = innermost.get_parent();
-    return EarlyExit{0, InColumns(innermost.help(parent == nullptr ? "" : parent->get_name()))};
+    return EarlyExit{0, InColumns(app.help())};
   } catch (const CLI::ExtrasError&) {
     const std::vector<std::string> unknown = app.remaining(true);
-    return UnknownArgument(InnermostCommand(app), unknown.empty() ? "" : unknown.front());
+    return UnknownArgument(app, unknown.empty() ? "" : unknown.front());
   } catch (const CLI::ParseError& error) {
     const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-    if (const std::string missing = is_missing ? MissingText(InnermostCommand(app)) : ""; !missing.empty())
-      return UsageError(missing);
+    if (const std::string missing = is_missing ? MissingText(app) : ""; !missing.empty()) return UsageError(missing);
     std::ostringstream out;
     std::ostringstream err;
     const int status = app.exit(error, out, err);
@@ -105,22 +93,13 @@ std::optional<EarlyExit> Parse(const CommandArguments& command, std::vector<std:
 }
 
 // Not done with CLI11's own checks, because they clutter --help.
-std::optional<EarlyExit> CheckCombinations(const CLI::App& app, const Options& options) {
-  for (const auto& [option, value] :
-       {std::pair("--files-from", &options.files_from), std::pair("--resume", &options.resume)}) {
-    if (app.count(option) > 0 && value->empty())
-      return EarlyExit{2, fmt::format("whyoom: {}: missing file name\n", option)};
-  }
-  if (options.range.since && options.range.until &&
-      options.range.until->zone_known == options.range.since->zone_known &&
-      *options.range.until <= *options.range.since)
+std::optional<EarlyExit> CheckCombinations(const Options& options) {
+  const TimeRange& range = options.range;
+  if (range.since && range.until && range.until->zone_known == range.since->zone_known && *range.until <= *range.since)
     return EarlyExit{2, "whyoom: --until must be later than --since\n"};
   if (options.follow && !options.xla_dump.empty())
     return UsageError("--follow and --xla-dump cannot be used together: a dump describes a compile that has ended");
-  const std::size_t forms = app.count("--files-format") + app.count("--null");
-  if (forms > 1) return EarlyExit{2, "whyoom: --null and --files-format cannot be used together\n"};
-  if (forms == 1 && options.files_from.empty())
-    return EarlyExit{2, "whyoom: --files-format and --null require --files-from\n"};
+  if (options.nulls && options.files_from.empty()) return UsageError("--null requires --files-from");
   return std::nullopt;
 }
 
@@ -143,7 +122,6 @@ std::optional<EarlyExit> CheckRemote(const Options& options) {
 std::optional<EarlyExit> CheckForms(const Options& options) {
   if (std::optional<EarlyExit> remote = CheckRemote(options)) return remote;
   if (std::isnan(options.limits.seconds)) return UsageError("--max-time: expected a number of seconds");
-  if (options.quiet && options.verbose) return UsageError("--quiet and --verbose cannot be used together");
   const bool any_brief =
       HasBriefForm(options.format) || std::any_of(options.extra_outputs.begin(), options.extra_outputs.end(),
                                                   [](const ExtraOutput& extra) { return HasBriefForm(extra.format); });
@@ -151,18 +129,29 @@ std::optional<EarlyExit> CheckForms(const Options& options) {
   return std::nullopt;
 }
 
+// The index at which the job's command begins: the "--", or the first word that is neither an option of `run` nor an
+// option's value. If the value is optional, only a number counts, so that a command is never mistaken for a value.
+std::size_t JobBegin(const CLI::App& app, const std::vector<std::string>& arguments) {
+  std::size_t i = 0;
+  for (; i < arguments.size() && arguments[i] != "--" && arguments[i].starts_with('-'); ++i) {
+    const CLI::Option* option = app.get_option_no_throw(arguments[i]);
+    const std::string next = i + 1 < arguments.size() ? arguments[i + 1] : "";
+    if (option == nullptr || option->get_items_expected_max() == 0) continue;
+    if (option->get_items_expected_min() > 0 || ParseWholeNumber(next)) ++i;
+  }
+  return std::min(i, arguments.size());
+}
+
 // Removes the job's command before CLI11 parses the options of `run`.
-std::optional<EarlyExit> ParseRun(const CommandArguments& built, const std::vector<std::string>& arguments,
-                                  Options* options) {
-  const std::size_t begin = JobBegin(*built.app, arguments);
-  const auto command = arguments.begin() + static_cast<std::ptrdiff_t>(begin);
+std::optional<EarlyExit> ParseRun(CLI::App& app, const std::vector<std::string>& arguments, Options* options) {
+  const auto command = arguments.begin() + static_cast<std::ptrdiff_t>(JobBegin(app, arguments));
   options->job.assign(command, arguments.end());
   if (!options->job.empty() && options->job[0] == "--") options->job.erase(options->job.begin());
-  std::optional<EarlyExit> early = Parse(built, {arguments.begin(), command});
+  std::optional<EarlyExit> early = Parse(app, {arguments.begin(), command});
   if (!early) early = CheckForms(*options);
   if (early) return early;
   if (options->job.empty()) return EarlyExit{2, "whyoom: missing command, usage: whyoom run -- CMD ...\n"};
-  for (const CLI::Option* option : built.app->get_options()) {
+  for (const CLI::Option* option : app.get_options()) {
     if (option->get_group() == kTrying && option->count() > 0 && !options->attempts.after_failure)
       return UsageError(option->get_name() + " requires --try");
   }
@@ -170,16 +159,15 @@ std::optional<EarlyExit> ParseRun(const CommandArguments& built, const std::vect
 }
 
 // `try` takes a dump folder, or a command after "--".
-std::optional<EarlyExit> ParseTry(const CommandArguments& built, const std::vector<std::string>& arguments,
-                                  Options* options) {
+std::optional<EarlyExit> ParseTry(CLI::App& app, const std::vector<std::string>& arguments, Options* options) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   if (dashes != arguments.end()) options->job.assign(dashes + 1, arguments.end());
-  std::optional<EarlyExit> early = Parse(built, {arguments.begin(), dashes});
+  std::optional<EarlyExit> early = Parse(app, {arguments.begin(), dashes});
   if (!early) early = CheckForms(*options);
-  if (early) return early;
-  if (!options->attempts.topology.empty() && options->job.empty() && options->attempts.finish.empty())
+  if (early || !options->attempts.finish.empty()) return early;
+  if (!options->attempts.topology.empty() && options->job.empty())
     return UsageError("--topology requires a command: whyoom try --topology CHIPS -- CMD ...");
-  if (options->paths.empty() == options->job.empty() && options->attempts.finish.empty())
+  if (options->paths.empty() == options->job.empty())
     return UsageError("usage: whyoom try [OPTIONS] DUMPDIR, or whyoom try [OPTIONS] -- CMD ...");
   return std::nullopt;
 }
@@ -201,69 +189,43 @@ std::optional<EarlyExit> MisspeltCommand(const std::string& word) {
 // The error for a command's name after options, if no file of that name exists.
 std::optional<EarlyExit> MisplacedCommand(const std::vector<std::string>& paths) {
   std::error_code error;
-  if (paths.empty() || *FindCommand(paths[0]).name == '\0' || std::filesystem::exists(paths[0], error))
-    return std::nullopt;
+  if (paths.empty() || !IsCommand(paths[0]) || std::filesystem::exists(paths[0], error)) return std::nullopt;
   return UsageError(fmt::format("the command {} must come first: whyoom {} [OPTIONS] ... (there is no file '{}')",
                                 paths[0], paths[0], paths[0]));
 }
 
-// The error for a command such as `rules` if its subcommand is missing or unknown.
-std::optional<EarlyExit> MissingSubcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
-  const auto commands = app.get_subcommands({});
-  const std::string name = app.get_name().substr(app.get_name().find(' ') + 1);
+// The error for `rules` without one of its commands.
+std::optional<EarlyExit> ParseRules(CLI::App& app, const std::vector<std::string>& arguments) {
+  constexpr std::string_view kPrefix = "rules ";
   std::vector<std::string> known;
-  for (const CLI::App* command : commands) known.push_back(command->get_name());
-  const auto word =
-      std::find_if(arguments.begin(), arguments.end(), [](const std::string& each) { return !each.starts_with("-"); });
-  const bool asks_help = word == arguments.end() && !arguments.empty();
-  if (commands.empty() || asks_help) return std::nullopt;
-  if (word == arguments.end())
-    return UsageError(fmt::format("{}: missing command (expected one of {})", name, Listing(known)));
-  if (std::find(known.begin(), known.end(), *word) != known.end()) return std::nullopt;
-  const std::string meant = DidYouMean(*word, known);
-  return UsageError(fmt::format("{}: unknown command '{}'{}", name, Printable(*word),
-                                meant.empty() ? " (expected one of " + Listing(known) + ")" : ", " + meant));
+  for (const CommandDefinition& command : Commands()) {
+    if (std::string_view(command.name).starts_with(kPrefix)) known.emplace_back(command.name + kPrefix.size());
+  }
+  if (arguments.empty()) return UsageError("rules: missing command (expected one of " + Listing(known) + ")");
+  if (arguments[0].starts_with('-')) {
+    std::optional<EarlyExit> early = Parse(app, arguments);
+    return early ? early : ParseRules(app, {});
+  }
+  return UsageError(fmt::format("rules: unknown command '{}', {}", Printable(arguments[0]),
+                                DidYouMean(arguments[0], known, "expected one of ")));
 }
 
 }  // namespace
 
 std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments, Options* options) {
-  const CommandDefinition& command = FindCommand(arguments.empty() ? "" : arguments[0]);
-  const bool named = *command.name != '\0';
-  const CommandArguments built = command.build(options);
-  const std::vector<std::string> rest(arguments.begin() + (named ? 1 : 0), arguments.end());
-  if (options->command == Command::kRun) return ParseRun(built, rest, options);
-  if (options->command == Command::kTry) return ParseTry(built, rest, options);
-  if (std::optional<EarlyExit> none = MissingSubcommand(*built.app, rest)) return none;
-  if (std::optional<EarlyExit> misspelt = named || rest.empty() ? std::nullopt : MisspeltCommand(rest[0]))
-    return misspelt;
-  std::optional<EarlyExit> early = Parse(built, rest);
+  const CommandDefinition& command = FindCommand(arguments);
+  const std::unique_ptr<CLI::App> app = MakeParser(command, options);
+  const std::string name = command.name;
+  const std::ptrdiff_t words = name.empty() ? 0 : 1 + std::count(name.begin(), name.end(), ' ');
+  const std::vector<std::string> rest(arguments.begin() + words, arguments.end());
+  if (command.command == Command::kRun) return ParseRun(*app, rest, options);
+  if (command.command == Command::kTry) return ParseTry(*app, rest, options);
+  if (command.command == Command::kRules) return ParseRules(*app, rest);
+  std::optional<EarlyExit> early = name.empty() && !rest.empty() ? MisspeltCommand(rest[0]) : std::nullopt;
+  if (!early) early = Parse(*app, rest);
   if (!early) early = CheckForms(*options);
-  if (early || named) return early;
-  early = MisplacedCommand(options->paths);
-  return early ? early : CheckCombinations(*built.app, *options);
-}
-
-// Uses a cryptographic digest, because with simple hashes the low bits of "rank7/rank7.log" are equal for every rank.
-bool Shard::Owns(const std::string& path) const {
-  if (count <= 1) return true;
-  std::uint64_t hash = 0;
-  const std::string digest = Sha256Hex(path);
-  std::from_chars(digest.data(), digest.data() + 16, hash, 16);
-  return hash % count == index;
-}
-
-std::string Shard::Text() const { return fmt::format("{}/{}", index, count); }
-
-Shard ParseShard(std::string_view text) {
-  const std::optional<std::pair<std::uint64_t, std::uint64_t>> shard = ParseWholeNumberPair(text);
-  if (!shard || shard->second == 0)
-    throw Error(fmt::format("--shard {}: expected I/N, for example 0/16 for the first of 16 parts", Printable(text)));
-  const auto& [index, count] = *shard;
-  if (index >= count)
-    throw Error(
-        fmt::format("--shard {}: I must be less than N (the last part is {}/{})", Printable(text), count - 1, count));
-  return {index, count};
+  if (!early && name.empty()) early = MisplacedCommand(options->paths);
+  return early ? early : CheckCombinations(*options);
 }
 
 }  // namespace whyoom

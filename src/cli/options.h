@@ -1,4 +1,4 @@
-// The parsed command line. commands.cc and option_groups.cc describe each option once, for --help and the manual page.
+// The parsed command line.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,7 @@ namespace whyoom {
 
 enum class Command {
   kDiagnose,
+  kRules,  // of which the others are parts
   kExplain,
   kRulesList,
   kRulesCheck,
@@ -33,25 +34,13 @@ enum class Format { kText, kJson, kNdjson, kMarkdown, kHtml, kGithub, kSarif, kJ
 enum class ColorMode { kAuto, kAlways, kNever };
 enum class ProgressMode { kAuto, kAlways, kNever };
 
-// Format of the list of --files-from. Lines end with LF or CRLF. With kLines and kJsonl, a name may also be a file:
-// URI; kNull expects plain names.
-enum class PathListForm { kLines, kNull, kJsonl };
-
-// One of N equal parts of a batch, for jobs that share it (--shard). Only its path decides which part a file belongs
-// to, so all machines agree, and new files do not move old ones to another part.
-struct Shard {
-  std::uint64_t index = 0;  // counted from 0
-  std::uint64_t count = 1;
-
-  // Whether this part contains the path, as given or found: the first 8 bytes of its SHA-256 modulo `count` is `index`.
-  bool Owns(const std::string& path) const;
-
-  // "2/16".
-  std::string Text() const;
+// A value of an option, by its name.
+template <typename T>
+struct Choice {
+  const char* name;
+  T value;
 };
-
-// Parses "2/16". Throws Error if `text` is anything else.
-Shard ParseShard(std::string_view text);
+extern const std::vector<Choice<Format>> kReportFormats;
 
 // An additional report in its own file.
 struct ExtraOutput {
@@ -83,16 +72,13 @@ struct Options {
   std::vector<std::string> rules;        // files and folders; for kRulesList also sections
   std::uint64_t trace_line = 0;          // for kRulesTrace: line of the path; 0: all relevant lines
   std::vector<std::string> trace_rules;  // codes of failures whose patterns are always traced
-  bool project_rules = true;             // use the rules of the current folder's project
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;
-  std::string source_root;    // sources below it are named relative to it; empty: names as in the log
-  bool step_summary = false;  // append a Markdown report to the file in GITHUB_STEP_SUMMARY
+  std::string source_root;  // sources below it are named relative to it; empty: names as in the log
   ColorMode color = ColorMode::kAuto;
   Detail detail = Detail::kUsual;
   bool quiet = false;                // no notes, no progress, no warnings
-  bool verbose = false;              // print what is read to standard error
   std::vector<std::string> select;   // failures to report (see cli/report_filter.h); empty: all
   std::vector<std::string> ignore;   // failures not to report
   std::vector<std::string> fail_on;  // failures that make the exit status 1; empty: all
@@ -105,8 +91,7 @@ struct Options {
   Limits limits;           // per input path
   TimeRange range;         // for kDiagnose: report only failures in this range
   std::string files_from;  // list of more paths; empty: none, "-": standard input
-  PathListForm files_form = PathListForm::kLines;
-  Shard shard;
+  bool nulls = false;      // its names end with NUL bytes, not with line breaks
   ProgressMode progress = ProgressMode::kAuto;
   std::string resume;           // journal of results; empty: none
   std::string xla_dump;         // folder; empty: none
@@ -130,5 +115,9 @@ struct EarlyExit {
 
 // Parses the arguments (without the program's name) into `options`, or returns an EarlyExit.
 std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments, Options* options);
+
+// Parses a bound as users write it: what ParseTimestamp accepts; a date, meaning its midnight; a date and time without
+// seconds; or a time before `now`: "45s", "30m", "2h", "7d". Returns nullopt for anything else.
+std::optional<Timestamp> ParseTimeBound(std::string_view text, const Timestamp& now);
 
 }  // namespace whyoom

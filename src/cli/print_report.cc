@@ -14,9 +14,6 @@
 namespace whyoom {
 namespace {
 
-// GitHub's limit per step (docs.github.com, "Workflow commands for GitHub Actions": 1 MiB).
-constexpr std::size_t kMostStepSummary = std::size_t{1} << 20;
-
 // Uses the current folder by default, because code scanning runs in the root of the sources.
 std::string SourceRootOrHere(const std::string& source_root) {
   std::error_code error;
@@ -83,16 +80,9 @@ void WriteExtraOutputs(const Options& options, const PrintFunction& print) {
 }
 
 void WriteExtraOutputs(const Report& report, const Options& options) {
-  std::exception_ptr problem;
-  try {
-    WriteExtraOutputs(options, [&](Format format, const TextOptions& text) {
-      return PrintReport(report, format, text, options.source_root);
-    });
-  } catch (const Error&) {
-    problem = std::current_exception();  // write the summary nevertheless
-  }
-  if (options.step_summary) AppendToFile(PrintMarkdown(report, kMostStepSummary), StepSummaryPath());
-  if (problem) std::rethrow_exception(problem);
+  WriteExtraOutputs(options, [&](Format format, const TextOptions& text) {
+    return PrintReport(report, format, text, options.source_root);
+  });
 }
 
 }  // namespace whyoom

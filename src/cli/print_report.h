@@ -24,7 +24,7 @@ void WriteReport(const Report& report, const Options& options, int descriptor, c
 using PrintFunction = std::function<std::string(Format, const TextOptions&)>;
 void WriteExtraOutputs(const Options& options, const PrintFunction& print);
 
-// Writes the extra outputs of a report, and the step summary if requested.
+// Writes the extra outputs of a report.
 void WriteExtraOutputs(const Report& report, const Options& options);
 
 }  // namespace whyoom

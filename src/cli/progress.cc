@@ -59,17 +59,8 @@ ProgressMode ProgressOf(const Options& options) {
   return options.quiet && options.progress == ProgressMode::kAuto ? ProgressMode::kNever : options.progress;
 }
 
-BarLine BatchProgress(const BatchCounts& counts, const ReadControl& control) {
-  return [&counts, &control](std::size_t columns) {
-    const std::string line = fmt::format(
-        "{} of {}{} files · {} · {} · ", counts.files_done.load(), counts.files_known.load(), counts.listed ? "" : "+",
-        Counted(counts.failures, "finding", "findings"), SizeText(static_cast<double>(control.bytes)));
-    const std::size_t width = DisplayWidth(line);
-    return width < columns ? line + Shorten(Printable(counts.Current()), columns - width) : Shorten(line, columns);
-  };
-}
-
-ProgressBar::ProgressBar(ProgressMode mode, BarLine line) : mode_(mode), line_(std::move(line)) {
+ProgressBar::ProgressBar(ProgressMode mode, const BatchCounts& counts, const ReadControl& control)
+    : mode_(mode), counts_(counts), control_(control) {
   if (IsWanted(mode)) thread_ = std::thread([this] { Show(); });
 }
 
@@ -83,14 +74,22 @@ ProgressBar::~ProgressBar() {
   thread_.join();
 }
 
+void ProgressBar::Draw() const {
+  const std::size_t columns = Columns() - 1;  // some terminals wrap when the last column is used
+  const std::string line = fmt::format(
+      "{} of {}{} files · {} · {} · ", counts_.files_done.load(), counts_.files_known.load(), counts_.listed ? "" : "+",
+      Counted(counts_.failures, "finding", "findings"), SizeText(static_cast<double>(control_.bytes)));
+  const std::size_t width = DisplayWidth(line);
+  Write(kClear +
+        (width < columns ? line + Shorten(Printable(counts_.Current()), columns - width) : Shorten(line, columns)));
+}
+
 void ProgressBar::Show() {
-  // Leaves the last column free, because some terminals wrap when it is used.
-  const auto draw = [this] { Write(kClear + line_(Columns() - 1)); };
   bool drawn = mode_ == ProgressMode::kAlways;
-  if (drawn) draw();
+  if (drawn) Draw();
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, drawn ? kRedraw : kDelay, [this] { return ended_; })) {
-    draw();
+    Draw();
     drawn = true;
   }
   if (drawn) Write(kClear);

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -30,28 +29,25 @@ struct BatchCounts {
   std::string current_;
 };
 
-// Makes a line of at most `columns` to show; called from the thread of the bar.
-using BarLine = std::function<std::string(std::size_t columns)>;
-
-// "12 of 40 files · 3 findings · 1.20 GiB · logs/worker-7.log". Borrows the arguments.
-BarLine BatchProgress(const BatchCounts& counts, const ReadControl& control);
-
 // The mode of the options; --quiet hides the bar unless --progress was given.
 ProgressMode ProgressOf(const Options& options);
 
 class ProgressBar {
  public:
-  // With kAuto, the line appears after half a second, and only on a terminal.
-  ProgressBar(ProgressMode mode, BarLine line);
+  // "12 of 40 files · 3 findings · 1.20 GiB · logs/worker-7.log". With kAuto, the line appears after half a second, and
+  // only on a terminal. Borrows the counts and the control.
+  ProgressBar(ProgressMode mode, const BatchCounts& counts, const ReadControl& control);
   ~ProgressBar();  // clears the line
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
  private:
+  void Draw() const;
   void Show();
 
   const ProgressMode mode_;
-  const BarLine line_;
+  const BatchCounts& counts_;
+  const ReadControl& control_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ended_ = false;

@@ -154,47 +154,32 @@ Selection::Selection(const std::string& option, const std::vector<std::string>& 
     const std::string lower = LowerAscii(name);
     const bool exact =
         std::any_of(known.begin(), known.end(), [&](const std::string& each) { return LowerAscii(each) == lower; });
-    const bool any = !lower.empty() && std::any_of(known.begin(), known.end(), [&](const std::string& each) {
-      return Matches(lower, exact, LowerAscii(each));
-    });
+    bool any = false;
+    for (const std::string& each : known) {
+      if (lower.empty() || !Matches(lower, exact, LowerAscii(each))) continue;
+      names_.insert(each);
+      any = true;
+    }
     if (!any) ThrowUnknown(option, name, known);
-    names_.push_back({lower, exact});
   }
 }
 
-bool Selection::MatchesAny(const std::string& known) const {
-  const std::string lower = LowerAscii(known);
-  return std::any_of(names_.begin(), names_.end(),
-                     [&](const Name& name) { return Matches(name.text, name.exact, lower); });
-}
-
 bool Selection::MatchesScenario(const FailureRule& rule, const Scenario* scenario) const {
+  const std::string suffix = scenario != nullptr ? "." + scenario->id : rule.scenarios.empty() ? "" : kUndecidedSuffix;
   const std::vector<std::string> names = NamesOf(rule);
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return MatchesAny(name) || (scenario != nullptr && MatchesAny(name + "." + scenario->id));
-  });
-}
-
-// Whether "E1000.?" is selected and the failure's scenario is not decided.
-bool Selection::IsUndecided(const Failure& failure) const {
-  const std::vector<std::string> codes = NamesOf(*failure.rule);
-  return failure.scenario == nullptr && !failure.rule->scenarios.empty() &&
-         std::any_of(codes.begin(), codes.end(), [&](const std::string& code) {
-           const std::string open = LowerAscii(code) + kUndecidedSuffix;
-           return std::any_of(names_.begin(), names_.end(), [&](const Name& name) { return name.text == open; });
-         });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return names_.contains(name) || names_.contains(name + suffix); });
 }
 
 bool Selection::Holds(const Failure& failure) const {
-  if (IsUndecided(failure)) return true;
-  if (MatchesScenario(*failure.rule, failure.scenario)) return true;
-  return !failure.candidates.empty() &&
-         std::all_of(failure.candidates.begin(), failure.candidates.end(),
-                     [&](const Scenario* candidate) { return MatchesScenario(*failure.rule, candidate); });
+  return MatchesScenario(*failure.rule, failure.scenario) ||
+         (!failure.candidates.empty() &&
+          std::all_of(failure.candidates.begin(), failure.candidates.end(),
+                      [&](const Scenario* candidate) { return MatchesScenario(*failure.rule, candidate); }));
 }
 
 bool Selection::MayHold(const Failure& failure) const {
-  return IsUndecided(failure) || MatchesScenario(*failure.rule, failure.scenario) ||
+  return MatchesScenario(*failure.rule, failure.scenario) ||
          std::any_of(failure.candidates.begin(), failure.candidates.end(),
                      [&](const Scenario* candidate) { return MatchesScenario(*failure.rule, candidate); });
 }

@@ -1,6 +1,7 @@
 // Which failures are reported, and which make the exit status 1: --select, --ignore, --baseline, --fail-on.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,15 +36,9 @@ class Selection {
   bool MayHold(const Failure& failure) const;
 
  private:
-  struct Name {
-    std::string text;    // lower case
-    bool exact = false;  // a complete name: matches only itself and its scenarios
-  };
-  bool MatchesAny(const std::string& known) const;
-  bool IsUndecided(const Failure& failure) const;
   bool MatchesScenario(const FailureRule& rule, const Scenario* scenario) const;
 
-  std::vector<Name> names_;
+  std::set<std::string> names_;  // of the rules: "E1000", "E1000.2", "E1000.?"
 };
 
 class ReportFilter {

@@ -5,10 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -17,12 +20,12 @@
 #include "cli/embedded.h"
 #include "cli/exit_status.h"
 #include "cli/print_report.h"
-#include "cli/rule_files.h"
 #include "cli/rules_test.h"
 #include "cli/terminal.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "facts/evidence.h"
+#include "input/byte_source.h"
 #include "input/error.h"
 #include "input/walk.h"
 #include "read/engine.h"
@@ -35,6 +38,14 @@
 
 namespace whyoom {
 namespace {
+
+RuleFile ReadFile(const std::filesystem::path& path) {
+  const std::unique_ptr<ByteSource> source = OpenFile(path.string());
+  // One byte over the limit, so that the parser rejects larger files.
+  std::string text = ReadUpTo(*source, kMostRuleBytes + 1);
+  if (!source->problem().empty()) throw Error(path.string() + ": cannot read the rule file");
+  return {path.string(), std::move(text)};
+}
 
 // One line per fault, for a terminal or a CI log.
 std::string FaultListing(const std::vector<Fault>& faults) {
@@ -59,15 +70,8 @@ std::optional<RuleSet> LoadIfAny(const std::vector<RuleFile>& files) {
   return files.empty() ? std::nullopt : std::optional(Load(files));
 }
 
-void PrintIgnoredFolders(const Options& options, const RuleFiles& files) {
-  if (options.quiet) return;
-  for (const std::string& words : files.ignored_folders) WriteError("whyoom: " + Printable(words) + "\n");
-}
-
 int Check(const Options& options) {
-  const RuleFiles files = FindRuleFiles(options);
-  PrintIgnoredFolders(options, files);
-  const std::vector<Fault> faults = AddToBuiltIn(files.files).faults;
+  const std::vector<Fault> faults = AddToBuiltIn(FindRuleFiles(options)).faults;
   if (faults.empty()) {
     WriteOutput("The rules are valid. `whyoom rules test` reads the examples of their failures as logs.\n",
                 options.output);
@@ -141,10 +145,8 @@ int ListRules(const Options& options, const TextOptions& text) {
                               fmt::join(sections, ", ")));
     return is_section;
   });
-  const RuleFiles files = FindRuleFiles(with_files);
-  PrintIgnoredFolders(with_files, files);
   std::vector<RuleEntry> entries;
-  Load(files.files, &entries);
+  Load(FindRuleFiles(with_files), &entries);
   std::erase_if(entries, [&](const RuleEntry& entry) {
     return !wanted.empty() && std::find(wanted.begin(), wanted.end(), entry.section) == wanted.end();
   });
@@ -188,44 +190,81 @@ int RunTrace(const Options& options, const TextOptions& text) {
 
 }  // namespace
 
-RuleSet LoadRules(const Options& options) {
-  const RuleFiles files = FindRuleFiles(options);
-  PrintIgnoredFolders(options, files);
-  return Load(files.files);
+std::vector<RuleFile> ReadRuleFiles(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw Error(Printable(path) + ": no such rule file or folder");
+  if (!std::filesystem::is_directory(status)) return {ReadFile(path)};
+  std::vector<std::filesystem::path> paths;
+  std::filesystem::directory_iterator entry(path, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::filesystem::path& file = entry->path();
+    if (file.extension() == ".json" && file.filename() != "schema.json") paths.push_back(file);
+  }
+  if (error) throw Error(path + ": cannot read the folder of rule files: " + error.message());
+  if (paths.empty()) throw Error(path + ": the folder contains no rule files (expected *.json)");
+  std::sort(paths.begin(), paths.end());
+  std::vector<RuleFile> files;
+  for (const std::filesystem::path& file : paths) files.push_back(ReadFile(file));
+  return files;
 }
 
-std::optional<RuleSet> LoadExtraRules(const Options& options) {
-  const RuleFiles files = FindRuleFiles(options);
-  PrintIgnoredFolders(options, files);
-  return LoadIfAny(files.files);
+std::vector<RuleFile> RuleFilesOfOption(const Options& options) {
+  constexpr int kHighest = 1000;  // above the layers of WHYOOM_RULES
+  std::vector<RuleFile> files;
+  for (const std::string& path : options.rules) {
+    for (RuleFile& file : ReadRuleFiles(path)) {
+      file.layer = kHighest;
+      file.given = path;  // commands that the report suggests repeat the option
+      files.push_back(std::move(file));
+    }
+  }
+  return files;
 }
+
+std::vector<RuleFile> FindRuleFiles(const Options& options) {
+  const char* value = std::getenv("WHYOOM_RULES");
+  std::vector<RuleFile> files;
+  std::istringstream paths(value == nullptr ? "" : value);
+  int layer = 0;
+  for (std::string path; std::getline(paths, path, ':');) {
+    if (path.empty()) continue;
+    ++layer;
+    for (RuleFile& file : ReadRuleFiles(path)) {
+      file.layer = layer;
+      files.push_back(std::move(file));
+    }
+  }
+  std::vector<RuleFile> given = RuleFilesOfOption(options);
+  std::move(given.begin(), given.end(), std::back_inserter(files));
+  return files;
+}
+
+RuleSet LoadRules(const Options& options) { return Load(FindRuleFiles(options)); }
+
+std::optional<RuleSet> LoadExtraRules(const Options& options) { return LoadIfAny(FindRuleFiles(options)); }
 
 std::optional<RuleSet> LoadRulesForJob(const Options& options) {
-  std::string fault;
   try {
-    const RuleFiles files = FindRuleFiles(options);
-    PrintIgnoredFolders(options, files);
-    if (files.named) return LoadIfAny(files.files);
-    CompiledRules compiled = AddToBuiltIn(files.files);
-    if (compiled.faults.empty()) return std::move(compiled.rules);
-    fault = FaultText(compiled.faults);
+    return LoadExtraRules(options);
   } catch (const Error& error) {
-    fault = error.what();
+    std::optional<RuleSet> rules = LoadIfAny(RuleFilesOfOption(options));  // throws if the fault is in these
+    const std::string fault = error.what();
+    if (!options.quiet)
+      WriteError(fmt::format("whyoom: ignored WHYOOM_RULES: {}{}", fault, fault.ends_with('\n') ? "" : "\n"));
+    return rules;
   }
-  std::optional<RuleSet> rules = LoadIfAny(RuleFilesOfOption(options).files);
-  if (options.quiet) return rules;
-  WriteError(fmt::format("whyoom: ignored rules not from --rules: {}{}", fault, fault.ends_with('\n') ? "" : "\n"));
-  return rules;
 }
 
-int RunRules(const Options& options, const TextOptions& text) {
+int RunRules(const Options& given, const TextOptions& text) {
+  if (given.command == Command::kRulesTrace) return RunTrace(given, text);
+  Options options = given;
+  options.rules.insert(options.rules.end(), given.paths.begin(), given.paths.end());
   switch (options.command) {
     case Command::kRulesCheck:
       return Check(options);
     case Command::kRulesTest:
       return Test(options);
-    case Command::kRulesTrace:
-      return RunTrace(options, text);
     case Command::kRulesSchema:
       WriteOutput(EmbeddedRuleSchema().front().text, options.output);
       return kNothing;

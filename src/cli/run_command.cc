@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -115,7 +114,6 @@ void RecordSuccess(const RunContext& run, JobLog* log) {
   Options options = run.options;
   const auto is_record = [](Format format) { return format == Format::kJson || format == Format::kNdjson; };
   std::erase_if(options.extra_outputs, [&](const ExtraOutput& extra) { return !is_record(extra.format); });
-  options.step_summary = false;
   const bool to_file = !options.output.empty() && is_record(options.format);
   if (options.extra_outputs.empty() && !to_file) return;
   Report report = run.MakeReport(ReadLog(run.engine, NameOfJob(options.job), ReadControl(), log));
@@ -143,8 +141,7 @@ bool FailedToCompile(const FailureTable& table) {
 
 struct FailedJob {
   const JobResult& result;
-  PrintedLines& printed;
-  std::chrono::steady_clock::time_point end;
+  std::uint64_t lines;  // that it printed
   DumpFolder& dump;
   Trial* trial;  // null without --try
   JobLog& log;
@@ -154,7 +151,6 @@ struct FailedJob {
 // Prints why the job failed and returns the exit status. A signal ends it early; what was found so far is printed.
 int Diagnose(const RunContext& run, const FailedJob& job) {
   const Options& options = run.options;
-  const VerboseLog log(options);
   ReadControl control;
   const Interrupt interrupt(&control.stop);
   Report found = ReadLog(run.engine, NameOfJob(options.job), control, &job.log);
@@ -175,7 +171,7 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   if (found.table) run.AddDump(modules, std::nullopt, &found);
   Report report = run.MakeReport(std::move(found));
   report.exit_status = job.result.exit_status;
-  const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.printed, job.end);
+  const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.lines);
   const int status = again ? *options.exit_retry : job.result.exit_status;
   run.filter.Apply(&report);
   if (job.trial != nullptr) job.trial->AddRoom(&report);
@@ -191,7 +187,6 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   } catch (const Error& error) {
     WriteError(fmt::format("whyoom: {}\n", error.what()));
   }
-  log.Sum(report);
   if (options.exit_retry && !options.quiet) PrintStatusNote(job.result.exit_status, status);
   return status;
 }
@@ -230,15 +225,14 @@ int RunAndDiagnose(const RunContext& run) {
   const JobSignals signals;  // first, so that no signal prevents the removal of the dump folder
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   JobLog log;
-  PrintedLines printed;
+  std::uint64_t line_count = 0;
   const KillEvidence evidence;
   const JobResult result =
       RunJob({options.job, Environment(dump, trial ? &*trial : nullptr), options.ignore_broken_pipe}, signals,
              [&](std::string_view lines) {
-               printed.Add(lines, std::chrono::steady_clock::now());
+               line_count += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
                log.Add(lines);
              });
-  const auto end = std::chrono::steady_clock::now();
   if (!result.problem.empty()) {
     WriteError(fmt::format("whyoom: cannot run {}: {}\n", Printable(options.job[0]), result.problem));
     return result.exit_status;
@@ -246,7 +240,7 @@ int RunAndDiagnose(const RunContext& run) {
   // From here on, errors must not change the job's exit status.
   const std::optional<int> status = RunApart([&] {
     try {
-      return ReportJob(run, {result, printed, end, dump, trial ? &*trial : nullptr, log, ""}, evidence);
+      return ReportJob(run, {result, line_count, dump, trial ? &*trial : nullptr, log, ""}, evidence);
     } catch (const std::bad_alloc&) {
       WriteError("whyoom: not enough memory to diagnose the job\n");
     } catch (const std::exception& error) {

@@ -1,7 +1,6 @@
-// State shared by the commands that print a report: the rules, the filter and the log of --verbose.
+// State shared by the commands that print a report: the rules and the filter.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,25 +14,6 @@
 #include "rules/rule_set.h"
 
 namespace whyoom {
-
-// Prints the lines of --verbose to standard error. Threads may call it concurrently.
-class VerboseLog {
- public:
-  explicit VerboseLog(const Options& options) : options_(options) {}  // borrows the options and starts the clock
-
-  // "read train.log: 1.20 MiB, 2 failures, 0.004 s".
-  void Read(const std::string& path, const Report& found, std::chrono::steady_clock::time_point begin) const;
-  // "skipped FILE: why".
-  void Skipped(const std::string& path, const char* why) const;
-  // A summary: the rules, bytes and time, and the number of failures.
-  void Sum(const Report& report) const;
-
- private:
-  void Say(const std::string& line) const;
-
-  const Options& options_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 struct RunContext {
   // Borrows the options and outputs. `added`: the rules including the user's files, or nullopt for the built-in rules,
@@ -62,7 +42,6 @@ struct RunContext {
   const Engine engine;
   const ReportFilter filter;
   const std::string framework;  // id of the framework whose steps are shown; empty: the log's framework
-  const VerboseLog log;
 };
 
 // The commands return the exit status. They throw Error if a list, a journal or an output cannot be used.

@@ -1,4 +1,4 @@
-// What a run found. The reports of inputs, shards and earlier runs join; MakeReport then draws the conclusions, and the
+// What a run found. The reports of inputs and of earlier runs join; MakeReport then draws the conclusions, and the
 // printers format the result and make no decisions.
 #pragma once
 
@@ -50,7 +50,6 @@ struct Report {
   std::string version;                  // of the program
   std::string rules_fingerprint;        // of the rule data
   std::vector<std::string> rule_files;  // in addition to the built-in rules, see RuleSet::extra_files
-  std::vector<std::string> shards;      // "2/8": the covered parts of a batch; empty: all
   std::optional<int> exit_status;       // of the job, if `whyoom run` made the report
   bool strict = false;                  // unknown memory errors count as failures
 

@@ -56,7 +56,7 @@ struct Room {
   std::int64_t micro_batches = 0;
   std::int64_t sequence = 0;
   std::int64_t largest_sequence = 0;
-  std::int64_t batch_devices = 1;          // number of devices that share the batch
+  std::int64_t batch_devices = 0;          // number of devices that share the batch; 0: only one
   std::optional<AxisLocation> batch_axis;  // absent if no argument has it
   std::optional<AxisLocation> sequence_axis;
 };

@@ -274,7 +274,7 @@ class Estimator {
     if (const Axis batch = semantics_.batch()) {
       const std::int64_t split = Split(batch);
       room.batch = Times(batch.size, split);
-      room.batch_devices = split;
+      room.batch_devices = split > 1 ? split : 0;
       room.largest_batch = Times(LargestThatFits(batch), split);
       room.batch_axis = LocateAxis(program_, semantics_, batch);
       room.micro_batches = MicroBatchesThatFit();

@@ -1,4 +1,4 @@
-// A report as a document. The builders (report_document.h, explanation_document.h, trace_document.h, diff.h) decide
+// A report as a document. The builders (report_document.h, explanation.h, trace_document.h, diff.h) decide
 // content, order and wording; the renderers for text and Markdown only lay it out.
 #pragma once
 
@@ -13,10 +13,10 @@
 namespace whyoom::doc {
 
 struct Span {
-  enum class Kind { kText, kCode, kFaint, kGood, kCareful, kBad, kLink, kPage };
+  enum class Kind { kText, kCode, kFaint, kGood, kCareful, kBad, kLink };
   std::string text;  // printable, not escaped for any markup; kText never contains markup, see phrases.h
   Kind kind = Kind::kText;
-  std::string url;  // kLink: a page on the web; kPage: a place in our own pages
+  std::string url;  // kLink only: a page on the web
 };
 using Spans = std::vector<Span>;
 

@@ -1,16 +1,16 @@
 #include "report/encodings.h"
 
 #include <fmt/format.h>
+#include <nettle/base64.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 
 #include "text/utf8.h"
 
 namespace whyoom {
 namespace {
-
-constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 bool IsUnreserved(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
@@ -28,31 +28,49 @@ bool IsIllegal(char32_t code) {
   return (code < 0x20 && code != '\n' && code != '\t') || code == 0xFFFE || code == 0xFFFF;
 }
 
+// Characters that need no quotes. "~" is not one, because a shell expands it. Callers must handle a leading hyphen.
+constexpr std::string_view kHarmless = "_-./:@%+,=";
+
+bool IsHarmless(std::string_view word) {
+  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || kHarmless.find(c) != std::string_view::npos;
+  });
+}
+
+std::string Escaped(std::string_view word) {
+  std::string escaped = "$'";
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\'' || c == '\\') {
+      escaped += std::string("\\") + c;
+    } else if (byte < 0x20 || byte >= 0x7F) {
+      escaped += fmt::format("\\x{:02x}", byte);
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped + "'";
+}
+
 }  // namespace
 
 std::string ToBase64(std::string_view bytes) {
-  std::string text;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t i = 0; i < 3; ++i)
-      group = group << 8 | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0U);
-    for (std::size_t i = 0; i < 4; ++i)
-      text += i <= bytes.size() - at ? kBase64Digits[group >> (18 - 6 * i) & 63U] : '=';
-  }
+  std::string text(BASE64_ENCODE_RAW_LENGTH(bytes.size()), '\0');
+  base64_encode_raw(text.data(), bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
   return text;
 }
 
 std::optional<std::string> FromBase64(std::string_view text) {
-  std::string bytes;
-  std::uint32_t group = 0;
-  std::size_t digits = 0;
-  for (const char c : text.substr(0, text.find('='))) {
-    const std::size_t value = kBase64Digits.find(c);
-    if (value == std::string_view::npos) return std::nullopt;
-    group = (group << 6 | static_cast<std::uint32_t>(value)) & 0xFFFFFFU;
-    if (++digits % 4 != 1) bytes += static_cast<char>(group >> (6 - 2 * ((digits - 1) % 4)) & 0xFFU);
-  }
-  if (ToBase64(bytes) != text) return std::nullopt;  // checks the padding and unused bits
+  std::string bytes(BASE64_DECODE_LENGTH(text.size()), '\0');
+  base64_decode_ctx context;
+  base64_decode_init(&context);
+  std::size_t size = bytes.size();
+  if (base64_decode_update(&context, &size, reinterpret_cast<std::uint8_t*>(bytes.data()), text.size(), text.data()) ==
+          0 ||
+      base64_decode_final(&context) == 0)
+    return std::nullopt;
+  bytes.resize(size);
+  if (ToBase64(bytes) != text) return std::nullopt;  // it accepts blanks
   return bytes;
 }
 
@@ -101,6 +119,14 @@ std::string EscapeMarkup(std::string_view text, bool attribute) {
     }
   }
   return escaped;
+}
+
+std::string ShellWord(std::string_view word) {
+  if (IsHarmless(word)) return std::string(word);
+  if (Printable(word) != word) return Escaped(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace whyoom

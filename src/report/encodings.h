@@ -1,4 +1,4 @@
-// Encodings that output formats require.
+// Encodings that output formats require, and quoting for commands that a report suggests.
 #pragma once
 
 #include <optional>
@@ -24,5 +24,9 @@ std::string SarifText(std::string_view text);
 // Escapes text for XML and HTML, and replaces characters that XML 1.0 cannot represent. In attributes, writes line
 // breaks and tabs as references, because parsers would turn them into blanks.
 std::string EscapeMarkup(std::string_view text, bool attribute = false);
+
+// Quotes `word` for a POSIX shell: unchanged if no character is special, else in single quotes. Unprintable bytes
+// (control characters, invalid UTF-8) become escapes in $'…', which bash and zsh support.
+std::string ShellWord(std::string_view word);
 
 }  // namespace whyoom

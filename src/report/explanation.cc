@@ -1,12 +1,8 @@
 #include "report/explanation.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "rules/suggest.h"
@@ -14,11 +10,15 @@
 namespace whyoom {
 namespace {
 
-struct Nothing : Scope {
-  Value Get(std::string_view /*name*/) const override { return Unknown{}; }
-};
-
 using Lists = std::vector<std::pair<const std::vector<RemedyUse>*, const Scenario*>>;
+
+// Sorted by prior, the default order.
+std::vector<RemedyUse> InOrder(const std::vector<RemedyUse>& uses) {
+  std::vector<RemedyUse> sorted = uses;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const RemedyUse& a, const RemedyUse& b) { return a.prior < b.prior; });
+  return sorted;
+}
 
 bool IsInside(const std::string& section, std::string_view wanted) {
   return wanted.empty() || section == wanted || section.starts_with(std::string(wanted) + ".");
@@ -76,22 +76,6 @@ std::string UpperCase(std::string_view text) {
   return upper;
 }
 
-// The keys of steps or snippets, that of the default framework first.
-std::vector<std::string> KeysOf(const auto& by_framework) {
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : by_framework)
-    keys.insert(key == RuleSet::kDefaultFramework ? keys.begin() : keys.end(), key);
-  return keys;
-}
-
-Steps ToSteps(const Framework* framework, const std::vector<Sentence>& steps) {
-  Steps made{framework};
-  for (const Sentence& step : steps) {
-    if (const std::optional<std::string> text = step.Fill(Nothing())) made.texts.push_back(*text);
-  }
-  return made;
-}
-
 }  // namespace
 
 std::optional<Explanation> FindExplanation(const RuleSet& rules, std::string_view topic) {
@@ -126,108 +110,6 @@ std::string SuggestTopic(const RuleSet& rules, std::string_view topic) {
   for (const FailureRule& failure : rules.failures)
     known.insert(known.end(), failure.aliases.begin(), failure.aliases.end());
   return Nearest(topic, known);
-}
-
-std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
-  std::vector<Steps> all;
-  if (frameworks.empty()) {
-    for (const std::string& key : KeysOf(remedy.how))
-      all.push_back(ToSteps(rules.FindFramework(key), remedy.how.at(key)));
-    return all;
-  }
-  for (const Framework* framework : frameworks) {
-    const auto found = remedy.how.find(rules.KeyOfSteps(remedy, framework->id));
-    if (found == remedy.how.end()) continue;
-    const Framework* of = rules.FindFramework(found->first);
-    all.push_back(ToSteps(of, found->second));
-    all.back().is_fallback = of != framework;
-  }
-  return all;
-}
-
-std::vector<ShownSnippet> SnippetsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
-  std::vector<ShownSnippet> shown;
-  const auto add = [&](const std::string& key) {
-    const Framework* framework = rules.FindFramework(key);
-    const auto found = remedy.snippets.find(key);
-    const bool is_new =
-        std::none_of(shown.begin(), shown.end(), [&](const ShownSnippet& one) { return one.framework == framework; });
-    if (framework != nullptr && found != remedy.snippets.end() && is_new) shown.push_back({framework, &found->second});
-  };
-  if (frameworks.empty()) {
-    for (const std::string& key : KeysOf(remedy.snippets)) add(key);
-  }
-  for (const Framework* framework : frameworks)
-    add(remedy.snippets.contains(framework->id) ? framework->id : rules.KeyOfSteps(remedy, framework->id));
-  return shown;
-}
-
-std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vector<Steps>& steps,
-                                            const std::vector<ShownSnippet>& snippets) {
-  std::vector<const NameVersions*> found;
-  const auto contain = [](const std::vector<std::string>& texts, const std::string& name) {
-    return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return ContainsName(text, name); });
-  };
-  for (const NameVersions& versions : rules.name_versions) {
-    const bool in_code = std::any_of(snippets.begin(), snippets.end(), [&](const ShownSnippet& one) {
-      return ContainsName(one.snippet->after, versions.id);
-    });
-    const bool is_in = in_code || std::any_of(steps.begin(), steps.end(),
-                                              [&](const Steps& one) { return contain(one.texts, versions.id); });
-    if (is_in) found.push_back(&versions);
-  }
-  return found;
-}
-
-std::string VersionsText(const NameVersions& versions) {
-  std::string text = versions.id + ": " + versions.package + " ";
-  if (versions.until.empty()) return text + versions.since + " or newer";
-  if (versions.since.empty()) return text + "up to " + versions.until;
-  return text + versions.since + " to " + versions.until;
-}
-
-std::string FrameworksText(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
-  if (frameworks.empty()) return {};
-  std::vector<std::string> others;
-  for (const Framework& framework : rules.frameworks) {
-    if (&framework != frameworks.front() && remedy.how.contains(framework.id)) others.push_back(framework.name);
-  }
-  if (others.empty()) return {};
-  return fmt::format("--framework shows the steps for others: {}, or all.", Listing(others));
-}
-
-std::string ResultsWord(const Remedy& remedy) {
-  const std::string& safety = remedy.safety;
-  if (remedy.inquiry) return "diagnostic only";
-  if (safety == "safe" || safety == "safe_slower") return "stay the same";
-  if (safety == "risky") return "may change";
-  return "change";
-}
-
-std::string CostWord(const Remedy& remedy) {
-  static constexpr std::array<const char*, 7> kWords = {
-      "none", "a small change", "slower steps", "slow or uncertain", "precision", "another setup", "another model"};
-  const auto last = static_cast<int>(kWords.size()) - 1;
-  return kWords.at(static_cast<std::size_t>(std::clamp(remedy.cost, 0, last)));
-}
-
-std::vector<RemedyUse> InOrder(const std::vector<RemedyUse>& uses) {
-  std::vector<RemedyUse> sorted = uses;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const RemedyUse& a, const RemedyUse& b) { return a.prior < b.prior; });
-  return sorted;
-}
-
-std::vector<Use> UsesOf(const RuleSet& rules, const Remedy& remedy) {
-  std::vector<Use> uses;
-  for (const FailureRule& failure : rules.failures) {
-    for (const auto& [list, scenario] : ListsOf(failure)) {
-      for (const RemedyUse& use : *list) {
-        if (use.remedy == remedy.id) uses.push_back({&failure, scenario, use.section});
-      }
-    }
-  }
-  return uses;
 }
 
 }  // namespace whyoom

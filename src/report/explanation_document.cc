@@ -1,12 +1,13 @@
-#include "report/explanation_document.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <utility>
 
+#include "report/explanation.h"
 #include "report/failure_view.h"
+#include "rules/suggest.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -14,6 +15,130 @@ namespace {
 
 using doc::Words;
 using Kind = doc::Span::Kind;
+
+struct Nothing : Scope {
+  Value Get(std::string_view /*name*/) const override { return Unknown{}; }
+};
+
+// The steps of a remedy for one framework.
+struct Steps {
+  const Framework* framework = nullptr;  // null if the rule data does not define it
+  bool is_fallback = false;              // the default framework's steps, because the framework has none
+  std::vector<std::string> texts;        // of the steps that need no values from a log
+};
+
+// Code before and after a remedy, in one framework.
+struct ShownSnippet {
+  const Framework* framework = nullptr;  // never null
+  const Snippet* snippet = nullptr;      // borrowed from the rules
+};
+
+// The keys of steps or snippets, that of the default framework first.
+std::vector<std::string> KeysOf(const auto& by_framework) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : by_framework)
+    keys.insert(key == RuleSet::kDefaultFramework ? keys.begin() : keys.end(), key);
+  return keys;
+}
+
+Steps ToSteps(const Framework* framework, const std::vector<Sentence>& steps) {
+  Steps made{framework};
+  for (const Sentence& step : steps) {
+    if (const std::optional<std::string> text = step.Fill(Nothing())) made.texts.push_back(*text);
+  }
+  return made;
+}
+
+// An entry for each requested framework (perhaps with the default one's steps); if none is requested, an entry for each
+// framework with steps, the default one first.
+std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
+  std::vector<Steps> all;
+  if (frameworks.empty()) {
+    for (const std::string& key : KeysOf(remedy.how))
+      all.push_back(ToSteps(rules.FindFramework(key), remedy.how.at(key)));
+    return all;
+  }
+  for (const Framework* framework : frameworks) {
+    const auto found = remedy.how.find(rules.KeyOfSteps(remedy, framework->id));
+    if (found == remedy.how.end()) continue;
+    const Framework* of = rules.FindFramework(found->first);
+    all.push_back(ToSteps(of, found->second));
+    all.back().is_fallback = of != framework;
+  }
+  return all;
+}
+
+// For the same frameworks as StepsIn, with the same fallback to the default framework.
+std::vector<ShownSnippet> SnippetsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
+  std::vector<ShownSnippet> shown;
+  const auto add = [&](const std::string& key) {
+    const Framework* framework = rules.FindFramework(key);
+    const auto found = remedy.snippets.find(key);
+    const bool is_new =
+        std::none_of(shown.begin(), shown.end(), [&](const ShownSnippet& one) { return one.framework == framework; });
+    if (framework != nullptr && found != remedy.snippets.end() && is_new) shown.push_back({framework, &found->second});
+  };
+  if (frameworks.empty()) {
+    for (const std::string& key : KeysOf(remedy.snippets)) add(key);
+  }
+  for (const Framework* framework : frameworks)
+    add(remedy.snippets.contains(framework->id) ? framework->id : rules.KeyOfSteps(remedy, framework->id));
+  return shown;
+}
+
+// The names in steps and code that only some releases have.
+std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vector<Steps>& steps,
+                                            const std::vector<ShownSnippet>& snippets) {
+  std::vector<const NameVersions*> found;
+  const auto contain = [](const std::vector<std::string>& texts, const std::string& name) {
+    return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return ContainsName(text, name); });
+  };
+  for (const NameVersions& versions : rules.name_versions) {
+    const bool in_code = std::any_of(snippets.begin(), snippets.end(), [&](const ShownSnippet& one) {
+      return ContainsName(one.snippet->after, versions.id);
+    });
+    const bool is_in = in_code || std::any_of(steps.begin(), steps.end(),
+                                              [&](const Steps& one) { return contain(one.texts, versions.id); });
+    if (is_in) found.push_back(&versions);
+  }
+  return found;
+}
+
+// "jax.memory: jax 0.7.0 or newer".
+std::string VersionsText(const NameVersions& versions) {
+  std::string text = versions.id + ": " + versions.package + " ";
+  if (versions.until.empty()) return text + versions.since + " or newer";
+  if (versions.since.empty()) return text + "up to " + versions.until;
+  return text + versions.since + " to " + versions.until;
+}
+
+// Which framework's steps are shown, and how to see others; empty if all are shown.
+std::string FrameworksText(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
+  if (frameworks.empty()) return {};
+  std::vector<std::string> others;
+  for (const Framework& framework : rules.frameworks) {
+    if (&framework != frameworks.front() && remedy.how.contains(framework.id)) others.push_back(framework.name);
+  }
+  if (others.empty()) return {};
+  return fmt::format("--framework shows the steps for others: {}, or all.", Listing(others));
+}
+
+// How a remedy affects the results: "stay the same"; "diagnostic only" for an inquiry.
+std::string ResultsWord(const Remedy& remedy) {
+  const std::string& safety = remedy.safety;
+  if (remedy.inquiry) return "diagnostic only";
+  if (safety == "safe" || safety == "safe_slower") return "stay the same";
+  if (safety == "risky") return "may change";
+  return "change";
+}
+
+// The cost in words: "slower steps".
+std::string CostWord(const Remedy& remedy) {
+  static constexpr std::array<const char*, 7> kWords = {
+      "none", "a small change", "slower steps", "slow or uncertain", "precision", "another setup", "another model"};
+  const auto last = static_cast<int>(kWords.size()) - 1;
+  return kWords.at(static_cast<std::size_t>(std::clamp(remedy.cost, 0, last)));
+}
 
 std::string FirstSentence(const std::string& text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
@@ -35,17 +160,6 @@ std::string SafeText(const std::string& safety, const std::string& safe_why) {
 }
 
 doc::Spans Code(const std::string& text) { return Words(Printable(text), Kind::kCode); }
-
-template <typename Topic>
-doc::Spans TopicSpans(const std::string& title, const Topic& topic,
-                      const std::function<std::string(const Topic&)>& link) {
-  const std::string url = link ? link(topic) : "";
-  return url.empty() ? doc::Sentence(title) : doc::Spans{{Printable(title), Kind::kPage, url}};
-}
-
-doc::Spans RemedySpans(const Remedy& remedy, const PageLinks& links) {
-  return TopicSpans<Remedy>(remedy.title, remedy, links.remedy);
-}
 
 void AddParagraph(const std::string& text, doc::Blocks* blocks) {
   if (!text.empty()) blocks->emplace_back(doc::Paragraph{doc::Sentence(text)});
@@ -93,12 +207,12 @@ void AddScenarioList(const Explanation& explanation, doc::Blocks* blocks) {
 }
 
 // `whole`: with the cost of each remedy.
-void AddRemedyTable(const Explanation& explanation, const PageLinks& links, bool whole, doc::Blocks* blocks) {
+void AddRemedyTable(const Explanation& explanation, bool whole, doc::Blocks* blocks) {
   doc::Table table{{{"id"}, {"remedy"}}, {}, 0};
   if (whole) table.columns.push_back({"cost"});
   for (const RemedyEntry& entry : explanation.remedies) {
     const Remedy& remedy = *entry.remedy;
-    table.rows.push_back({doc::Name(remedy.id), RemedySpans(remedy, links)});
+    table.rows.push_back({doc::Name(remedy.id), doc::Sentence(remedy.title)});
     const bool is_safe = remedy.inquiry || remedy.safety.starts_with("safe");
     if (whole)
       table.rows.back().push_back(Words(CostWord(remedy) + (is_safe ? "" : "; results " + ResultsWord(remedy))));
@@ -160,22 +274,24 @@ void AddSnippets(const std::vector<ShownSnippet>& snippets, doc::Blocks* blocks)
 }
 
 // The failures that the remedy helps with, each with its scenarios.
-doc::List HelpsWith(const RuleSet& rules, const Remedy& remedy, const PageLinks& links) {
+doc::List HelpsWith(const RuleSet& rules, const Remedy& remedy) {
+  const auto helps = [&](const std::vector<RemedyUse>& uses) {
+    return std::any_of(uses.begin(), uses.end(), [&](const RemedyUse& use) { return use.remedy == remedy.id; });
+  };
   doc::List list;
-  const FailureRule* last = nullptr;
-  for (const Use& use : UsesOf(rules, remedy)) {
-    if (use.failure != std::exchange(last, use.failure)) {
-      list.items.push_back({doc::Joined({TopicSpans<FailureRule>(use.failure->code, *use.failure, links.failure),
-                                         Words(" "), doc::Sentence(use.failure->title)})});
+  for (const FailureRule& failure : rules.failures) {
+    doc::Spans scenarios;
+    for (const Scenario& scenario : failure.scenarios) {
+      if (helps(scenario.remedies)) scenarios = doc::Joined({scenarios, Words(", scenario "), Code(scenario.id)});
     }
-    doc::Spans& text = list.items.back().text;
-    if (use.scenario != nullptr) text = doc::Joined({text, Words(", scenario "), Code(use.scenario->id)});
+    if (helps(failure.remedies) || !scenarios.empty())
+      list.items.push_back({doc::Joined({Code(failure.code), Words(" "), doc::Sentence(failure.title), scenarios})});
   }
   return list;
 }
 
 // Adds a failure. `whole`: with an example of a log, and each scenario even if all are asked for.
-void AddFailure(const Explanation& explanation, const PageLinks& links, bool whole, doc::Blocks* blocks) {
+void AddFailure(const Explanation& explanation, bool whole, doc::Blocks* blocks) {
   const FailureRule& failure = *explanation.failure;
   const bool is_part = explanation.kind == Explanation::Kind::kPart;
   std::vector<doc::Spans> names = {doc::Sentence(failure.category)};
@@ -197,31 +313,19 @@ void AddFailure(const Explanation& explanation, const PageLinks& links, bool who
   if (whole || is_part) {
     for (const Scenario* scenario : explanation.scenarios) AddScenario(explanation, *scenario, blocks);
   }
-  AddRemedyTable(explanation, links, whole, blocks);
+  AddRemedyTable(explanation, whole, blocks);
   AddLinks("Official pages", failure.links, blocks);
 }
 
 }  // namespace
 
-std::string PlainName(std::string_view id) {
-  std::string name;
-  for (const char c : id) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain =
-        std::isalnum(byte) != 0 || c == '_' || c == '-' || (c == '.' && !name.empty() && name.back() != '.');
-    name += plain ? std::string(1, c) : fmt::format("_{:02x}", byte);
-  }
-  return name;
-}
-
-doc::Blocks FailureBlocks(const Explanation& explanation, const PageLinks& links) {
+doc::Blocks FailureBlocks(const Explanation& explanation) {
   doc::Blocks blocks;
-  AddFailure(explanation, links, true, &blocks);
+  AddFailure(explanation, true, &blocks);
   return blocks;
 }
 
-doc::Blocks RemedyBlocks(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks,
-                         const PageLinks& links) {
+doc::Blocks RemedyBlocks(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
   doc::Blocks blocks = {doc::Verdict{0, Printable(remedy.id), doc::Sentence(remedy.title)}};
   blocks.emplace_back(FieldsOf(remedy));
   const std::vector<Steps> steps = StepsIn(rules, remedy, frameworks);
@@ -231,7 +335,7 @@ doc::Blocks RemedyBlocks(const RuleSet& rules, const Remedy& remedy, const Frame
   std::vector<std::string> releases;
   for (const NameVersions* versions : VersionsIn(rules, steps, snippets)) releases.push_back(VersionsText(*versions));
   doc::AddSection({"Required releases", {ListOf(releases)}}, &blocks);
-  doc::AddSection({"Helps with", {HelpsWith(rules, remedy, links)}}, &blocks);
+  doc::AddSection({"Helps with", {HelpsWith(rules, remedy)}}, &blocks);
   AddLinks("Read more", remedy.links, &blocks);
   return blocks;
 }
@@ -240,31 +344,28 @@ doc::Blocks ExplanationBlocks(const RuleSet& rules, const Explanation& explanati
   doc::Blocks blocks;
   if (explanation.kind == Explanation::Kind::kRemedy) {
     const Remedy& remedy = *explanation.remedies.front().remedy;
-    blocks = RemedyBlocks(rules, remedy, frameworks, {});
+    blocks = RemedyBlocks(rules, remedy, frameworks);
     AddParagraph(FrameworksText(rules, remedy, frameworks), &blocks);
   } else {
-    AddFailure(explanation, {}, false, &blocks);
+    AddFailure(explanation, false, &blocks);
   }
   return blocks;
 }
 
-doc::Blocks TopicBlocks(const RuleSet& rules, const PageLinks& links) {
-  const auto item = [](doc::Spans label, const std::string& title) {
-    doc::Item made{doc::Sentence(title)};
-    made.label = std::move(label);
-    return made;
+doc::Blocks TopicBlocks(const RuleSet& rules) {
+  const auto item = [](const std::string& label, const std::string& title) {
+    return doc::Item{.text = doc::Sentence(title), .label = Code(label)};
   };
   doc::List failures{doc::List::Style::kFields, {}, 0};
   for (const FailureRule& failure : rules.failures) {
-    failures.items.push_back(item(TopicSpans<FailureRule>(failure.code, failure, links.failure), failure.title));
+    failures.items.push_back(item(failure.code, failure.title));
     doc::List scenarios{doc::List::Style::kFields, {}, 0};
     for (const Scenario& scenario : failure.scenarios)
-      scenarios.items.push_back(item(Code("." + scenario.id), scenario.title));
+      scenarios.items.push_back(item("." + scenario.id, scenario.title));
     if (!scenarios.items.empty()) failures.items.back().blocks = {std::move(scenarios)};
   }
   doc::List remedies{doc::List::Style::kFields, {}, 0};
-  for (const Remedy& remedy : rules.remedies)
-    remedies.items.push_back(item(TopicSpans<Remedy>(remedy.id, remedy, links.remedy), remedy.title));
+  for (const Remedy& remedy : rules.remedies) remedies.items.push_back(item(remedy.id, remedy.title));
   return {doc::Section{"Failures and their scenarios", {std::move(failures)}},
           doc::Section{"Remedies", {std::move(remedies)}}};
 }

@@ -20,7 +20,7 @@ using doc::Words;
 using Kind = doc::Span::Kind;
 
 constexpr std::size_t kLargest = 3;          // rows of allocations among the first blocks
-constexpr std::size_t kLargestOfAll = 12;    // rows of allocations; the JSON lists all
+constexpr std::size_t kLargestOfAll = 8;     // rows of allocations; the JSON lists all
 constexpr std::int64_t kSmallest = 1 << 20;  // bytes of an allocation among the first blocks
 constexpr std::size_t kAttemptsPerRemedy = 2;
 constexpr std::size_t kMostGroups = 256;  // no compiler lists more different ones

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "facts/evidence.h"
+#include "report/encodings.h"
 #include "report/layout.h"
-#include "report/shell_word.h"
 #include "text/numbers.h"
 #include "text/quantity.h"
 #include "text/utf8.h"

@@ -16,7 +16,7 @@ namespace {
 using doc::Words;
 
 constexpr std::size_t kKinds = 3;  // named in one line
-constexpr std::size_t kModules = 20;
+constexpr std::size_t kModules = 5;
 constexpr std::size_t kWholePrograms = 5;
 constexpr std::size_t kNamedPrograms = 50;
 constexpr std::size_t kModuleName = 80;  // columns

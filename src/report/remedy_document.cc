@@ -166,11 +166,18 @@ void AddOtherRemedies(const Failure& failure, const doc::Extent& extent, doc::Bl
   }
   doc::AddSection({"These remedies in full", {std::move(more)}}, blocks);
   doc::List list{doc::List::Style::kNumbered, {}, 0};
+  doc::List unknown{doc::List::Style::kInline, {}, 0};
   for (const RankedRemedy* ranked : remedies.others) {
-    list.items.push_back(RemedyItem(failure, *ranked, false, false));
-    list.items.back().id = ranked->remedy->id;
+    if (ranked->saves_bytes || ranked->enough || !ranked->enough_with.empty()) {
+      list.items.push_back(RemedyItem(failure, *ranked, false, false));
+      list.items.back().id = ranked->remedy->id;
+    } else {
+      unknown.items.push_back({doc::Joined(
+          {doc::Sentence(ranked->remedy->title), Words(" ("), doc::Name(ranked->remedy->id), Words(")")})});
+    }
   }
   doc::AddSection({"Other remedies", {std::move(list)}}, blocks);
+  doc::AddSection({"Remedies without an estimate here", {std::move(unknown)}}, blocks);
   doc::AddSection({"Would not help here", {RuledOutList(failure)}}, blocks);
 }
 

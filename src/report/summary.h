@@ -1,5 +1,5 @@
-// The summary of a report: how often each failure occurs and in which programs, which remedies rank first most often,
-// and which failures recur. All but the numbers of inputs, bytes and problems is computed from the failures alone.
+// The summary of a report: how often each failure occurs and in which programs, and which remedies rank first most
+// often. All but the numbers of inputs, bytes and problems is computed from the failures alone.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,6 @@ struct Share {
   std::uint64_t occurrences = 0;  // how often they were reported, see Tally::occurrences
 };
 
-// The failures by one of their properties.
-struct ShareGroup {
-  std::string name;  // "chip", "framework", "jax version", "libtpu version", or that of a group of the tally
-  std::map<std::string, Share> shares;  // by value; a week is named by its Monday
-};
-
 struct Summary {
   std::uint64_t artifacts = 0;  // as in the report
   std::uint64_t bytes = 0;
@@ -37,15 +31,11 @@ struct Summary {
   std::map<std::string, Share> by_program;   // only failures that name a program
   std::uint64_t programs_left_out = 0;       // from by_program
   std::map<std::string, Share> by_remedy;    // id of the first remedy
-  std::map<std::string, Share> by_inquiry;   // id of the first remedy, if it is an inquiry
-  std::vector<ShareGroup> groups;            // only properties that some failure has
   // Further attempts although a retry could not succeed: reports by a process that had reported the same failure before
   // in the same input, and inputs whose name has the number of an attempt; and, for the former, the time until the
   // last.
   std::uint64_t useless_restarts = 0;
   std::int64_t useless_seconds = 0;
-  // Failures that occur more than once or in several artifacts, in the order of MostFrequentFirst.
-  std::vector<const Failure*> recurring;
   std::optional<Timestamp> first_time;  // of any report
   std::optional<Timestamp> last_time;
 };

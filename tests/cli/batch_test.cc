@@ -1,4 +1,4 @@
-// Many inputs: from lists, in shards, with many threads, interrupted. The output must always be the same bytes.
+// Many inputs: from lists, in parts, with many threads, interrupted. The output must always be the same bytes.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,31 +86,14 @@ TEST_CASE("names in a list may contain any bytes", "[cli]") {
   const std::vector<std::string> names = WriteStrangeNames(scratch);
   std::vector<std::string> arguments = {"--"};
   std::string nulls;
-  std::string jsonl;
-  std::string uris;
   for (const std::string& name : names) {
     arguments.push_back("./" + name);
     nulls += "./" + name + std::string(1, '\0');
-    std::string uri = "file://" + scratch.path() + "/";
-    for (const char c : name) {
-      char escaped[4];
-      snprintf(escaped, sizeof escaped, "%%%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-      uri += escaped;
-    }
-    uris += uri + "\n";
-    // JSON can contain only UTF-8; a URI can contain any bytes.
-    jsonl += (name == "caf\xe9" ? json(uri) : json("./" + name)).dump() + "\n";
   }
   const json whole = json::parse(Json(scratch, arguments));
   CHECK(whole["diagnoses"].size() == names.size());
   CHECK(whole["summary"]["problems"].empty());
   CHECK(Json(scratch, {"--files-from", "-", "-0"}, nulls) == Json(scratch, arguments));
-  CHECK(Json(scratch, {"--files-from", "-", "--files-format", "null"}, nulls) == Json(scratch, arguments));
-  for (const auto& [form, list] : {std::pair("jsonl", jsonl), std::pair("lines", uris)}) {
-    const json listed = json::parse(Json(scratch, {"--files-from", "-", "--files-format", form}, list));
-    CHECK(listed["diagnoses"].size() == names.size());
-    CHECK(listed["summary"]["problems"].empty());
-  }
   // A dash in a list means the file of that name.
   const json dash = json::parse(Json(scratch, {"--files-from", "-"}, "-\n"));
   CHECK(dash["diagnoses"][0]["where"]["path"] == "./-");
@@ -124,7 +107,7 @@ TEST_CASE("a list may be empty or contain invalid entries", "[cli]") {
   CHECK(empty.exit_status == 0);
   CHECK(empty.out.find("0 inputs") != std::string::npos);
   const ProcessResult wrong = RunWhyoom({"--format", "json", "--files-from", "-"},
-                                        "gone.log\r\n\r\na.log\r\nfile://far/x\nb\n", scratch.path());
+                                        "gone.log\r\n\r\na.log\r\n" + std::string("x\0y\nb\n", 6), scratch.path());
   CHECK(wrong.exit_status == 3);
   const json report = json::parse(wrong.out);
   CHECK(report["diagnoses"].size() == 2);
@@ -143,34 +126,23 @@ TEST_CASE("a list may be empty or contain invalid entries", "[cli]") {
   refuse({"--files-from", "nowhere"}, "nowhere: cannot open");
   refuse({"--files-from", "b"}, "b: cannot read");
   refuse({"-0", "a.log"}, "--files-from");
-  refuse({"--files-from", "-", "-0", "--files-format", "lines"}, "cannot be used together");
-  refuse({"--files-from", "-", "--files-format", "csv"}, "unknown list format");
-  refuse({"--shard", "2/2", "a.log"}, "the last part is 1/2");
-  refuse({"--shard", "x", "a.log"}, "expected I/N");
 }
 
-TEST_CASE("the shards of a batch merge to the report of the whole batch", "[cli]") {
+TEST_CASE("the parts of a batch merge to the report of the whole batch", "[cli]") {
   const ScratchFolder scratch;
   WriteTree(scratch, 400);
-  fs::create_symlink(scratch.path(), scratch.path() + "/tree/loop");  // a problem, which must be reported once
-  const std::string dump = std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases/dump-padded-points";
-  scratch.Write("tree/short.log", ReadText(dump + "/log"));
-  for (const auto& file : fs::directory_iterator(dump + "/dump")) fs::copy(file.path(), scratch.path() + "/tree");
-  scratch.Write("list", "tree\nfile://far/x\ngone-2\n");
-  const std::vector<std::string> whole = {"tree/job1/1.log", "gone-1",    "--files-from", "list",
-                                          "--xla-dump",      "gone-dump", "--format",     "ndjson"};
-  const std::string expected = RunWhyoom(whole, "", scratch.path()).out;
-  CHECK(expected.find("not followed") != std::string::npos);
-  for (const int count : {1, 2, 7}) {
+  std::vector<std::string> names = {"gone-1", "gone-2"};
+  for (const auto& entry : fs::recursive_directory_iterator(scratch.path() + "/tree"))
+    if (entry.is_regular_file()) names.push_back(fs::relative(entry.path(), scratch.path()).string());
+  const auto read = [&](std::size_t part, std::size_t count) {
+    std::string list;
+    for (std::size_t i = part; i < names.size(); i += count) list += names[i] + '\0';
+    return RunWhyoom({"--files-from", "-", "-0", "--format", "ndjson"}, list, scratch.path()).out;
+  };
+  const std::string expected = read(0, 1);
+  for (const std::size_t count : {2, 7}) {
     std::string parts;
-    std::vector<std::string> sizes;
-    for (int i = 0; i < count; ++i) {
-      std::vector<std::string> arguments = whole;
-      arguments.insert(arguments.end(), {"--shard", std::to_string(i) + "/" + std::to_string(count)});
-      const std::string part = RunWhyoom(arguments, "", scratch.path()).out;
-      CHECK((count == 1 || part != expected));
-      parts += part;
-    }
+    for (std::size_t part = 0; part < count; ++part) parts += read(part, count);
     CHECK((RunWhyoom({"merge", "--format", "ndjson"}, parts).out == expected));
   }
 }

@@ -123,17 +123,4 @@ TEST_CASE("the user's line is annotated relative to --source-root", "[cli]") {
                        {"region", {{"startLine", 36}}}}));
 }
 
-TEST_CASE("--step-summary appends to GitHub's file, and is an error without one", "[cli]") {
-  const ScratchFolder scratch;
-  const std::string log = scratch.Write("a.log", "all is well\n");
-  const std::string summary = scratch.Write("summary", "before\n");
-  const ProcessResult appended = RunWhyoom({"--step-summary", log}, "", ".", {"GITHUB_STEP_SUMMARY=" + summary});
-  CHECK(appended.exit_status == 0);
-  CHECK(ReadText(summary).starts_with("before\n"));
-  CHECK(ReadText(summary).size() > 7);
-  const ProcessResult unnamed = RunWhyoom({"--step-summary", log}, "", ".", {"GITHUB_STEP_SUMMARY="});
-  CHECK(unnamed.exit_status == 2);
-  CHECK(unnamed.err.find("GITHUB_STEP_SUMMARY") != std::string::npos);
-}
-
 }  // namespace TEST_FILE

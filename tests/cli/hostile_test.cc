@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "cli/choices.h"
+#include "cli/options.h"
 #include "process.h"
 
 namespace TEST_FILE {

@@ -96,7 +96,7 @@ TEST_CASE("a merged report suggests commands for the log's framework", "[cli]") 
   CHECK(Run(scratch, {"merge", "--all"}, "text", Run(scratch, {"ours.log"}, "ndjson")) == direct);
 }
 
-TEST_CASE("the summary counts codes, scenarios and remedies, and lists recurring failures", "[cli]") {
+TEST_CASE("the summary counts codes, scenarios and remedies", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", "[rank0]: " + Buffer(10) + "[rank1]: " + Buffer(10));
   scratch.Write("b.log", "[rank2]: " + Buffer(10));
@@ -107,9 +107,6 @@ TEST_CASE("the summary counts codes, scenarios and remedies, and lists recurring
   CHECK(summary["by_code"] == json({{"0100", 2}}));
   CHECK(summary["by_scenario"] == json({{"0100.true_oom", {{"diagnoses", 2}, {"occurrences", 4}}}}));
   CHECK(summary["by_remedy"].size() == 1);
-  REQUIRE(summary["recurring"].size() == 1);
-  CHECK(summary["recurring"][0]["occurrences"] == 3);
-  CHECK(summary["recurring"][0]["artifacts"] == 2);
 }
 
 TEST_CASE("text of a batch begins with an overview and prints only a few failures in full", "[cli]") {
@@ -149,35 +146,6 @@ TEST_CASE("merge returns the exit status of a diagnosis", "[cli]") {
   CHECK(RunWhyoom({"merge"}, "").exit_status == 0);
 }
 
-TEST_CASE("a missing or repeated shard is reported, also after an earlier merge", "[cli]") {
-  const ScratchFolder scratch;
-  scratch.Write("a.log", kFailure);
-  scratch.Write("b.log", Buffer(20));
-  for (const char* shard : {"0", "1", "2"}) {
-    scratch.Write(std::string(shard) + ".nd",
-                  Run(scratch, {"a.log", "b.log", "--shard", shard + std::string("/3")}, "ndjson"));
-  }
-  const auto merged = [&](std::vector<std::string> parts) {
-    parts.insert(parts.begin(), "merge");
-    return Run(scratch, parts, "ndjson");
-  };
-  const std::string whole = Run(scratch, {"a.log", "b.log"}, "ndjson");
-  CHECK(merged({"0.nd", "1.nd", "2.nd"}) == whole);
-  CHECK(merged({"0.nd", "2.nd"}).find("of 3 shards, these are missing: 1/3") != std::string::npos);
-  CHECK(
-      merged({"2.nd", "0.nd", "1.nd", "0.nd"}).find("shard 0/3 occurs more often than 1/3: one part was given twice") !=
-      std::string::npos);
-  CHECK(RunWhyoom({"merge", "0.nd"}, "", scratch.path()).exit_status == 3);
-  scratch.Write("two.nd", merged({"2.nd", "0.nd"}));
-  CHECK(merged({"two.nd", "1.nd"}) == whole);
-  std::string wrong = ReadText(scratch.path() + "/0.nd");
-  wrong.replace(wrong.find("\"0/3\""), 5, "\"3/3\"");
-  scratch.Write("wrong.nd", wrong);
-  CHECK(RunWhyoom({"merge", "wrong.nd", "1.nd", "2.nd"}, "", scratch.path()).exit_status == 3);
-  // Two batches with the same number of shards.
-  CHECK(merged({"0.nd", "1.nd", "2.nd", "0.nd", "1.nd", "2.nd"}).find("more often than") == std::string::npos);
-}
-
 TEST_CASE("files that batch engines write next to the parts are skipped", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("bad.log", kFailure);
@@ -201,7 +169,7 @@ TEST_CASE("the error for an unknown format lists the formats", "[cli]") {
     }
   }
   CHECK(RunWhyoom({"diff", "a", "b", "--format", "ndjson"})
-            .err.find("unknown format, did you mean 'json'? (expected text or json)") != std::string::npos);
+            .err.find("unknown format, did you mean 'json'? (expected text, json)") != std::string::npos);
   CHECK(RunWhyoom({"x.log", "--color", "2"}).exit_status == 2);
 }
 

@@ -40,9 +40,6 @@ TEST_CASE("a dump with a log without failures is diagnosed by itself", "[cli][pr
   REQUIRE(report["diagnoses"].size() == 1);
   CHECK(report["diagnoses"][0]["code"] == "E1000");
   CHECK(report["summary"]["problems"].empty());
-  // A shard does not know what the others find.
-  for (const char* shard : {"0/2", "1/2"})
-    CHECK(RunWhyoom({"--xla-dump", dump, "--hbm", "v5e", "--shard", shard, log}).exit_status == 0);
 }
 
 TEST_CASE("a program that did not fail but needs too much is not reported as fitting", "[cli][programs]") {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "cli/choices.h"
+#include "cli/options.h"
 #include "process.h"
 
 namespace TEST_FILE {
@@ -154,7 +154,7 @@ TEST_CASE("no output line is a command for a CI server", "[cli][slow]") {
     scratch.Write("unknown", unknown);
     for (const char* format : {"text", "markdown", "junit"}) {
       for (const std::string& input : {"./" + command, command, std::string("unknown")}) {
-        const ProcessResult result = RunWhyoom({"--verbose", "--format", format, "--", input}, "", scratch.path());
+        const ProcessResult result = RunWhyoom({"--format", format, "--", input}, "", scratch.path());
         const std::string all = "\n" + result.out + "\n" + result.err;
         for (const std::string blanks : {"\n", "\n ", "\n  ", "\n    "}) CHECK_FALSE(Holds(all, blanks + command));
         if (command.starts_with("##") && format != std::string("junit")) CHECK_FALSE(Holds(all, command));

@@ -54,7 +54,6 @@ TEST_CASE("errors for typos suggest the intended word", "[cli]") {
   CHECK(Holds(error_of({"explain", "bf61"}), "did you mean 'bf16'?"));
   CHECK(Holds(error_of({"--framework", "maxtxt", "x"}), "did you mean 'maxtext'? (expected one of "));
   CHECK(Holds(error_of({"--select", "E100O", "x"}), "did you mean 'E1000'?"));
-  CHECK(Holds(error_of({"-q", "-v", "x"}), "--quiet and --verbose cannot be used together"));
   CHECK(Holds(error_of({"--brief", "--format", "html", "x"}), "--brief requires --format text or json"));
   CHECK(Holds(error_of({"gs://b/a b.log"}), "whyoom cannot read remote files; pipe the file in"));
 }
@@ -159,7 +158,7 @@ TEST_CASE("a report shows the id of a remedy, and explain accepts it", "[cli]") 
   CHECK(RunWhyoom({"explain", id}).exit_status == 0);
 }
 
-TEST_CASE("-q prints no notes and -v prints what was read; the status is the same", "[cli]") {
+TEST_CASE("-q prints no notes; the status is the same", "[cli]") {
   const ScratchFolder scratch;
   const std::string healthy = CaseLog("silent-healthy-verbose-compile");
   const ProcessResult quiet = RunWhyoom({"-q", healthy, scratch.path() + "/gone.log"});
@@ -168,12 +167,6 @@ TEST_CASE("-q prints no notes and -v prints what was read; the status is the sam
   CHECK(quiet.exit_status == RunWhyoom({healthy, scratch.path() + "/gone.log"}).exit_status);
   const std::string log = CaseLog("compile-padded-points");
   CHECK(RunWhyoom({"-q", "--format", "json", log}).out == RunWhyoom({"--format", "json", log}).out);
-  const ProcessResult verbose = RunWhyoom({"-v", log, healthy});
-  CHECK(verbose.out == RunWhyoom({log, healthy}).out);
-  static const std::regex read("whyoom: read [^\n]+/log: [0-9.]+ (B|KiB|MiB), [01] failures?, [0-9.]+ s\n");
-  CHECK(std::distance(std::sregex_iterator(verbose.err.begin(), verbose.err.end(), read), std::sregex_iterator()) == 2);
-  CHECK(Holds(verbose.err, "whyoom: rules "));
-  CHECK(Holds(verbose.err, "whyoom: 2 inputs ("));
 }
 
 TEST_CASE("--framework selects the steps for another framework than the log's", "[cli]") {
@@ -319,11 +312,11 @@ TEST_CASE("run reports a missing XLA dump, but not for failures in the baseline"
 
 TEST_CASE("a command after an option is an error unless it is a file", "[cli]") {
   const ScratchFolder scratch;
-  const ProcessResult run = RunWhyoom({"-v", "run", "--", "true"}, "", scratch.path());
+  const ProcessResult run = RunWhyoom({"-q", "run", "--", "true"}, "", scratch.path());
   CHECK(run.exit_status == 2);
   CHECK(Holds(run.err, "the command run must come first"));
   scratch.Write("run", "all is well\n");
-  CHECK(RunWhyoom({"-v", "run"}, "", scratch.path()).exit_status == 0);
+  CHECK(RunWhyoom({"-q", "run"}, "", scratch.path()).exit_status == 0);
   CHECK(RunWhyoom({"--follow", "--xla-dump", ".", "run"}, "", scratch.path()).exit_status == 2);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "cli/rule_files.h"
+#include "cli/rules_command.h"
 #include "rules/rule_reader.h"
 
 namespace whyoom {

@@ -200,7 +200,7 @@ class Lab:
         self.program, self.folder = program, folder
         self.random = random.Random(f"{options.seed}")
         self.kills, self.quick = options.kills, options.quick
-        self.environment = {key: value for key, value in os.environ.items() if key not in ("XLA_FLAGS", "GITHUB_STEP_SUMMARY", "FORCE_COLOR")}
+        self.environment = {key: value for key, value in os.environ.items() if key not in ("XLA_FLAGS", "FORCE_COLOR")}
         self.small = self.write("small.log", (CASES / "compile-padded-points" / "log").read_bytes())
         self.dump = CASES / "dump-adam-layers" / "dump"
         self.other = self.write("other.log", (CASES / "compile-adam-state" / "log").read_bytes())

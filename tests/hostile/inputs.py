@@ -195,9 +195,8 @@ class Scenes:
         write(names[0], b"OtherError: RESOURCE_EXHAUSTED: out of memory in pool\n")
         write(names[1], gzip.compress(b"x\n" * 9999)[:30])
         write(b"cut.tar.gz", gzip.compress(tar_of([(b"m" + say("member that is cut", "member") + b".gz", gzip.compress(os.urandom(9999))[:5000])])))
-        listed = ["z" + text_of(say, "missing file of a list"), "file:///" + text_of(say, "address of a list")]
-        write(b"list", "".join(json.dumps(name) + "\n" for name in listed).encode() + b"\x1b]0;t\x07\n")
-        return ["--files-from", "list", "--files-format", "jsonl", "--", b"a" + say("missing file", "member") + b"/x", "unknown.log", *names, "cut.tar.gz"]
+        write(b"list", ("z" + text_of(say, "missing file of a list")).encode().replace(b"\0", b"") + b"\0\x1b]0;t\x07\0")
+        return ["--files-from", "list", "-0", "--", b"a" + say("missing file", "member") + b"/x", "unknown.log", *names, "cut.tar.gz"]
 
     def merge(self, say):
         """A part in which every free text of its records is replaced."""

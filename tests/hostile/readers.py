@@ -391,7 +391,7 @@ def without_bases(value):
     return [without_bases(item) for item in value] if isinstance(value, list) else value
 
 
-READERS = {"text": plain_text, "colour": terminal, "markdown": markdown, "summary": markdown, "html": page, "github": github, "junit": junit, "json": json_report,
+READERS = {"text": plain_text, "colour": terminal, "markdown": markdown, "html": page, "github": github, "junit": junit, "json": json_report,
            "diff": diff_report, "ndjson": ndjson, "sarif": sarif, "messages": messages}
 
 

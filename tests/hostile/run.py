@@ -42,8 +42,7 @@ def run(scenes, scene, texts, scratch):
     os.chdir(inputs)
     try:
         arguments = getattr(scenes, scene)(texts)
-        summary = outputs / "summary"
-        environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "GITHUB_STEP_SUMMARY": str(summary), "HOME": str(scratch)}
+        environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": str(scratch)}
         if scene == "words":
             made = [execute(scenes.program, command, environment) for command in arguments]
             return {"messages": b"".join(out + err for out, err in made)}
@@ -51,11 +50,11 @@ def run(scenes, scene, texts, scratch):
             forms = {"text": [], "colour": ["--color", "always"], "diff": ["--format", "json"]}
             return {name: execute(scenes.program, ["diff", *form, *arguments[1:]], environment)[0] for name, form in forms.items()}
         command = arguments[:1] if arguments[0] in ("merge", "run") else []
-        options = ["--color", "always", "--step-summary", *(part for name in ("text", *FORMATS) for part in ("--format", f"{name}={outputs / name}"))]
+        options = ["--color", "always", *(part for name in ("text", *FORMATS) for part in ("--format", f"{name}={outputs / name}"))]
         if not command:
             options += ["-j", "1"]
         out, err = execute(scenes.program, command + options + arguments[len(command) :], environment)
-        made = {name: path.read_bytes() for name in (*FORMATS, "text", "summary") if (path := outputs / name).exists()}
+        made = {name: path.read_bytes() for name in (*FORMATS, "text") if (path := outputs / name).exists()}
         made["colour"] = err if scene == "run" else out  # whyoom run passes the job's output through unchanged
         made["text"] = made.get("text", b"") + (b"" if scene == "run" else err)
         return made
@@ -80,7 +79,7 @@ class Check:
         self.tried, self.broken, self.compared = collections.Counter(), collections.Counter(), 0
         self.faults, self.turns, self.changed = {}, 0, collections.Counter()
         self.harmless = self.read(self.made(Texts(fields=self.fields)))
-        missing = {"words": {"messages"}, "diff": {"diff"}, "change": {"diff"}}.get(scene, {"text", "colour", "summary", *FORMATS}) - set(self.harmless)
+        missing = {"words": {"messages"}, "diff": {"diff"}, "change": {"diff"}}.get(scene, {"text", "colour", *FORMATS}) - set(self.harmless)
         if missing:
             self.tell("harmless", "program", f"did not write {sorted(missing)}")
         for name, (_, faults) in self.harmless.items():

@@ -65,7 +65,7 @@ done
 cat >flaky <<SCRIPT
 #!/bin/sh
 echo "\$*" >>"$work/calls"
-case "\$*" in *"--shard 2/7"*) if [ ! -e "$work/failed" ]; then touch "$work/failed"; kill -KILL \$\$; fi ;; esac
+case "\$*" in *.part-2*) if [ ! -e "$work/failed" ]; then touch "$work/failed"; kill -KILL \$\$; fi ;; esac
 exec "$whyoom" "\$@"
 SCRIPT
 chmod +x flaky

@@ -19,8 +19,7 @@ struct Page {
   std::string text;
 };
 
-// Returns the index first. All paths differ, even where file names ignore case. Shows the steps of `frameworks`, see
-// StepsIn.
+// Returns the index first. All paths differ, even where file names ignore case. Shows the steps of `frameworks`.
 std::vector<Page> MakeFailurePages(const RuleSet& rules, const Frameworks& frameworks = {});
 
 }  // namespace whyoom

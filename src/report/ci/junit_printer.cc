@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/ci/junit_xml.h"
+#include "report/encodings.h"
 #include "report/failure_view.h"
 #include "report/layout.h"
 #include "report/printers.h"
@@ -22,7 +22,47 @@ namespace {
 constexpr std::size_t kMostTexts = 1000;
 constexpr std::size_t kLongestCaseName = 500;
 
-using Test = JunitTest;
+struct Test {
+  std::string class_name;
+  std::string name;
+  const char* outcome = nullptr;  // element name, such as "failure"; null: passed
+  std::string type;
+  std::string message;
+  std::string text;
+};
+
+std::string Attribute(const char* name, std::string_view value) {
+  return fmt::format(" {}=\"{}\"", name, EscapeMarkup(value, true));
+}
+
+std::string Element(const Test& test) {
+  const std::string head = "    <testcase" + Attribute("classname", test.class_name) + Attribute("name", test.name);
+  if (test.outcome == nullptr) return head + "/>\n";
+  return head + ">\n" +
+         fmt::format("      <{0}{1}{2}>{3}</{0}>\n", test.outcome, Attribute("type", test.type),
+                     Attribute("message", test.message), EscapeMarkup(test.text, false)) +
+         "    </testcase>\n";
+}
+
+std::string Property(const char* name, const std::string& value) {
+  return "      <property" + Attribute("name", name) + Attribute("value", value) + "/>\n";
+}
+
+std::string JunitXml(const std::vector<Test>& tests,
+                     const std::vector<std::pair<const char*, std::string>>& properties) {
+  const auto count = [&](std::string_view outcome) {
+    return std::count_if(tests.begin(), tests.end(),
+                         [&](const Test& test) { return test.outcome != nullptr && test.outcome == outcome; });
+  };
+  const std::string counts = fmt::format(" name=\"whyoom\" tests=\"{}\" failures=\"{}\" errors=\"{}\"", tests.size(),
+                                         count("failure"), count("error"));
+  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + counts + ">\n  <testsuite" + counts +
+                     ">\n    <properties>\n";
+  for (const auto& [name, value] : properties) text += Property(name, value);
+  text += "    </properties>\n";
+  for (const Test& test : tests) text += Element(test);
+  return text + "  </testsuite>\n</testsuites>\n";
+}
 
 Test FailedTest(const Failure& failure, bool with_text) {
   const std::string program = ProgramOf(failure);
@@ -38,34 +78,29 @@ Test FailedTest(const Failure& failure, bool with_text) {
 }
 
 // One input may have several problems, but tests need different names.
+std::string NewName(const std::string& class_name, const std::string& wanted, std::set<std::string>* names) {
+  const std::string name = CutBytes(wanted, kLongestCaseName);
+  std::string made = name;
+  for (std::size_t i = 2; !names->insert(class_name + '\n' + made).second; ++i) made = fmt::format("{} ({})", name, i);
+  return made;
+}
+
 Test ErrorTest(const Problem& problem, std::set<std::string>* names) {
-  const std::string wanted =
-      CutBytes(problem.path.empty() ? "the report" : ArtifactText({problem.path, problem.member}), kLongestCaseName);
-  Test test;
-  test.class_name = problem.of_report ? "whyoom.report" : "whyoom.input";
-  test.name = wanted;
-  for (std::size_t i = 2; !names->insert(test.class_name + '\n' + test.name).second; ++i)
-    test.name = fmt::format("{} ({})", wanted, i);
-  test.outcome = "error";
-  test.type = test.class_name;
-  test.message = Printable(problem.what);
-  test.text = ProblemText(problem);
-  return test;
+  const std::string kind = problem.of_report ? "whyoom.report" : "whyoom.input";
+  const std::string wanted = problem.path.empty() ? "the report" : ArtifactText({problem.path, problem.member});
+  return {kind, NewName(kind, wanted, names), "error", kind, Printable(problem.what), ProblemText(problem)};
 }
 
 // The test is skipped, because the error may be harmless; with --strict it fails.
 Test UnknownErrorTest(const Problem& problem, bool strict, std::set<std::string>* names) {
-  const std::string wanted = CutBytes(UnknownErrorPlace(problem), kLongestCaseName);
-  Test test;
-  test.class_name = "whyoom.unknown_error";
-  test.name = wanted;
-  for (std::size_t i = 2; !names->insert(test.class_name + '\n' + test.name).second; ++i)
-    test.name = fmt::format("{} ({})", wanted, i);
-  test.outcome = strict ? "failure" : "skipped";
-  test.type = test.class_name;
-  test.message = UnknownErrorText(problem);
-  test.text = fmt::format("{}: {}\n{}\n", kUnknownErrors, test.message, kRuleHint);
-  return test;
+  const std::string kind = "whyoom.unknown_error";
+  const std::string message = UnknownErrorText(problem);
+  return {kind,
+          NewName(kind, UnknownErrorPlace(problem), names),
+          strict ? "failure" : "skipped",
+          kind,
+          message,
+          fmt::format("{}: {}\n{}\n", kUnknownErrors, message, kRuleHint)};
 }
 
 std::vector<Test> TestsOf(const Report& report) {

@@ -25,8 +25,6 @@ namespace {
 constexpr const char* kSchema =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 constexpr const char* kSourceRoot = "%SRCROOT%";
-constexpr const char* kLogRoot = "LOGROOT";
-constexpr const char* kMachine = "JOBMACHINE";
 
 // GitHub's code scanning shows 5000 results per run and 100 locations per result, and accepts files of up to 10 MB
 // after gzip compression. kMostResultBytes stays below that even for incompressible text; indentation compresses to
@@ -39,85 +37,20 @@ constexpr std::size_t kMostNotifications = 100;
 
 Json Message(const std::string& text) { return {{"text", SarifText(text)}}; }
 
-// Names files as code scanning requires: relative to a base, never by an absolute path. Files in the source folder are
-// relative to it, other logs to their common folder, other sources to the root of the job's machine.
-class Places {
- public:
-  Places(const Report& report, const std::string& source_root);
-
-  Json Log(const std::string& path);
-  // A relative path is assumed to be relative to the source folder.
-  Json Source(const std::string& path);
-
-  // "originalUriBaseIds": the bases in use, and always the source folder. Its location differs between machines, so the
-  // reader of the file must provide it.
-  Json Bases() const;
-
- private:
-  bool IsOutside(const std::string& path) const {
-    return path != "-" && path.starts_with('/') && !RelativeTo(source_root_, path);
-  }
-
-  const std::string& source_root_;
-  std::string log_root_;        // of the logs outside the source folder, ending in a slash
-  bool uses_log_root_ = false;  // also for paths that start with "../"
-  bool climbs_ = false;
-  bool uses_machine_ = false;
-};
-
-Places::Places(const Report& report, const std::string& source_root) : source_root_(source_root) {
-  bool first = true;
-  const auto add = [&](const std::string& path) {
-    if (!IsOutside(path)) return;
-    if (std::exchange(first, false)) log_root_ = path.substr(0, path.rfind('/') + 1);
-    while (!path.starts_with(log_root_)) log_root_.erase(log_root_.rfind('/', log_root_.size() - 2) + 1);
-  };
-  for (const Failure& failure : report.failures) {
-    add(failure.where.artifact.path);
-    for (const Where& where : failure.Also()) add(where.artifact.path);
-  }
-  for (const Problem& problem : report.problems) add(problem.path);
-}
-
-Json Places::Log(const std::string& path) {
-  if (path == "-") return {{"uri", "-"}, {"description", Message("standard input")}};
-  if (const std::string job = JobIn(path); !job.empty())  // its output is in no file
-    return {{"uri", "-"}, {"description", Message("output of: " + job)}};
-  if (const std::optional<std::string> relative = RelativeTo(source_root_, path)) {
-    Json location = {{"uri", PathUri(*relative)}};
-    if (path.starts_with('/')) location["uriBaseId"] = kSourceRoot;
-    return location;
-  }
-  std::string_view rest = path;
-  if (IsOutside(path)) {
-    uses_log_root_ = true;
-    rest.remove_prefix(std::min(log_root_.size(), rest.size()));
-  } else {
-    while (rest.starts_with("../")) {
-      rest.remove_prefix(3);
-      uses_log_root_ = climbs_ = true;
-    }
-  }
-  Json location = {{"uri", PathUri(rest)}};
-  if (rest.size() < path.size()) location["uriBaseId"] = kLogRoot;
+// Names a file below the source folder relative to it, as code scanning requires, and others by their path.
+// `is_source`: a relative path is relative to the source folder.
+Json File(const std::string& path, const std::string& source_root, bool is_source) {
+  const std::optional<std::string> relative = RelativeTo(source_root, path);
+  Json location = {{"uri", PathUri(relative.value_or(path))}};
+  if (relative && (is_source || path.starts_with('/'))) location["uriBaseId"] = kSourceRoot;
   return location;
 }
 
-Json Places::Source(const std::string& path) {
-  if (const std::optional<std::string> relative = RelativeTo(source_root_, path))
-    return {{"uri", PathUri(*relative)}, {"uriBaseId", kSourceRoot}};
-  if (!path.starts_with('/')) return {{"uri", PathUri(path)}};
-  uses_machine_ = true;
-  return {{"uri", PathUri(std::string_view(path).substr(std::min(path.find_first_not_of('/'), path.size())))},
-          {"uriBaseId", kMachine}};
-}
-
-Json Places::Bases() const {
-  Json bases = {{kSourceRoot, {{"description", Message("The folder of the sources")}}}};
-  if (uses_log_root_) bases[kLogRoot]["description"] = Message("The folder of the logs");
-  if (uses_log_root_ && !climbs_) bases[kLogRoot]["uri"] = PathUri(log_root_);
-  if (uses_machine_) bases[kMachine] = {{"description", Message("The machine that the job ran on")}};
-  return bases;
+Json LogFile(const std::string& path, const std::string& source_root) {
+  if (path == "-") return {{"uri", "-"}, {"description", Message("standard input")}};
+  const std::string job = JobIn(path);  // its output is in no file
+  return job.empty() ? File(path, source_root, false)
+                     : Json{{"uri", "-"}, {"description", Message("output of: " + job)}};
 }
 
 Json Region(std::uint64_t line, std::uint64_t last_line) {
@@ -128,10 +61,10 @@ Json Region(std::uint64_t line, std::uint64_t last_line) {
 }
 
 // Line numbers in archive members and compressed files refer to the uncompressed text.
-Json LogLocation(const Where& where, Places* places) {
-  Json location = {
-      {"physicalLocation",
-       {{"artifactLocation", places->Log(where.artifact.path)}, {"region", Region(where.line, where.last_line)}}}};
+Json LogLocation(const Where& where, const std::string& source_root) {
+  Json location = {{"physicalLocation",
+                    {{"artifactLocation", LogFile(where.artifact.path, source_root)},
+                     {"region", Region(where.line, where.last_line)}}}};
   if (!where.artifact.member.empty()) {
     location["logicalLocations"] = Json::array();
     location["logicalLocations"].push_back({{"name", Printable(where.artifact.member)},
@@ -141,9 +74,10 @@ Json LogLocation(const Where& where, Places* places) {
   return location;
 }
 
-Json SourceLocation(const SourcePlace& source, Places* places) {
+Json SourceLocation(const SourcePlace& source, const std::string& source_root) {
   const auto line = static_cast<std::uint64_t>(source.line);
-  return {{"physicalLocation", {{"artifactLocation", places->Source(source.path)}, {"region", Region(line, line)}}}};
+  return {{"physicalLocation",
+           {{"artifactLocation", File(source.path, source_root, true)}, {"region", Region(line, line)}}}};
 }
 
 Json Related(Json location, const std::string& text) {
@@ -208,8 +142,7 @@ Json SarifRules::Describe(const Failure& failure) const {
 
 class SarifRun {
  public:
-  SarifRun(const Report& report, const std::string& source_root)
-      : report_(report), source_root_(source_root), places_(report, source_root) {}
+  SarifRun(const Report& report, const std::string& source_root) : report_(report), source_root_(source_root) {}
 
   Json Make();
 
@@ -224,7 +157,6 @@ class SarifRun {
 
   const Report& report_;
   const std::string& source_root_;
-  Places places_;
   SarifRules rules_;
   Json results_ = Json::array();
   Json notifications_ = Json::array();
@@ -234,20 +166,20 @@ class SarifRun {
 // Code scanning requires the primary location of an alert to be in the sources. The log is the primary location only if
 // no source line is known.
 void SarifRun::SetLocations(const Failure& failure, std::size_t most_related, Json* result) {
-  const Json log = LogLocation(failure.where, &places_);
+  const Json log = LogLocation(failure.where, source_root_);
   const std::optional<SourcePlace> source = UserSource(failure);
   const bool in_sources = source && RelativeTo(source_root_, source->path);
   Json related = Json::array();
   if (in_sources) {
-    (*result)["locations"] = Json::array({SourceLocation(*source, &places_)});
+    (*result)["locations"] = Json::array({SourceLocation(*source, source_root_)});
     related.push_back(Related(log, "Reported at " + PlaceText(failure.where)));
   } else {
     (*result)["locations"] = Json::array({log});
-    if (source) related.push_back(Related(SourceLocation(*source, &places_), "The source line"));
+    if (source) related.push_back(Related(SourceLocation(*source, source_root_), "The source line"));
   }
   for (const Where& where : failure.Also()) {
     if (related.size() < most_related) {
-      related.push_back(Related(LogLocation(where, &places_), "Reported at " + PlaceText(where)));
+      related.push_back(Related(LogLocation(where, source_root_), "Reported at " + PlaceText(where)));
     } else {
       ++places_left_out_;
     }
@@ -295,7 +227,7 @@ void SarifRun::AddProblems() {
     const Problem& problem = *problems[i];
     Json locations = Json::array();
     if (!problem.of_report && !problem.path.empty())
-      locations.push_back({{"physicalLocation", {{"artifactLocation", places_.Log(problem.path)}}}});
+      locations.push_back({{"physicalLocation", {{"artifactLocation", LogFile(problem.path, source_root_)}}}});
     Notify(problem.of_report ? "warning" : "error", ProblemText(problem), std::move(locations));
   }
   if (const std::uint64_t more = problems.size() - shown + UnreadInputsLeftOut(report_); more > 0)
@@ -310,7 +242,7 @@ void SarifRun::AddUnknownErrors() {
   for (std::size_t i = 0; i < shown; ++i) {
     const Problem& problem = *unknown[i];
     const Where where = {{problem.path, problem.member}, problem.line, problem.line, 0};
-    Json location = LogLocation(where, &places_);
+    Json location = LogLocation(where, source_root_);
     if (problem.line == 0) location["physicalLocation"].erase("region");
     const std::string text = fmt::format("{}: {}: {} – {}", kUnknownErrors, UnknownErrorPlace(problem),
                                          UnknownErrorText(problem), kRuleHint);
@@ -345,7 +277,8 @@ Json SarifRun::Make() {
   if (!notifications_.empty()) invocation["toolExecutionNotifications"] = std::move(notifications_);
   Json run = {{"tool", {{"driver", std::move(driver)}}}};
   run["invocations"] = Json::array({std::move(invocation)});
-  run["originalUriBaseIds"] = places_.Bases();
+  // Its location differs between machines, so the reader of the file must provide it.
+  run["originalUriBaseIds"] = {{kSourceRoot, {{"description", Message("The folder of the sources")}}}};
   run["results"] = std::move(results_);
   return run;
 }

@@ -31,9 +31,6 @@ std::string SpansText(const doc::Spans& spans, Where where = Where::kPage) {
       case doc::Span::Kind::kLink:
         text += MarkdownSentence(span.text) + ": " + MarkdownUrl(span.url);
         break;
-      case doc::Span::Kind::kPage:
-        text += "[" + MarkdownSentence(span.text) + "](" + span.url + ")";
-        break;
       default:
         text += where == Where::kHtml ? HtmlSentence(span.text) : span.text;
     }

@@ -40,9 +40,7 @@ struct KnownRecord {
 
 void Describe(auto& v, RecordOf<KnownRecord> auto& record) {
   v.Record("known_failure");
-  v.Need("id", record.id,
-         {.about = "The id of a report's diagnosis, independent of line, host and time. Only the id is compared.",
-          .form = &kId});
+  v.Need("id", record.id, {.form = &kId});
   v.Need("code", record.known.code);
   v.Maybe("scenario", record.known.scenario);
   v.Need("title", record.known.title);
@@ -56,7 +54,7 @@ struct BaselineRecord {
 void Describe(auto& v, RecordOf<BaselineRecord> auto& baseline) {
   v.Record("baseline");
   v.Constant("schema", kBaselineSchema);
-  v.Need("failures", baseline.failures, {.about = "Sorted by id."});
+  v.Need("failures", baseline.failures);
 }
 
 }  // namespace whyoom

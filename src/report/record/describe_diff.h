@@ -14,16 +14,11 @@ namespace whyoom {
 inline constexpr const char* kDiffSchema = "whyoom.diff/1";
 
 void Describe(auto& v, RecordOf<SuccessSign> auto& sign) {
-  v.Record("success_sign", "Evidence that a run's program compiled or ran.");
-  v.Need(
-      "kind", sign.kind,
-      {.about = "dump: an XLA dump of a program that fits; statement: a line with the memory that the compiled program "
-                "needs; progress: a line that is printed only once the program compiled; exit_status: whyoom run "
-                "recorded 0.",
-       .one_of = "dump statement progress exit_status"});
+  v.Record("success_sign");
+  v.Need("kind", sign.kind, {.one_of = "dump statement progress exit_status"});
   v.Need("path", sign.path);
-  v.Maybe("line", sign.line, {.about = "Absent if the whole file is the evidence."});
-  v.Maybe("text", sign.text, {.about = "The line, shortened."});
+  v.Maybe("line", sign.line);
+  v.Maybe("text", sign.text);
 }
 
 // One of the two runs.
@@ -41,19 +36,16 @@ void Describe(auto& v, RecordOf<RunRecord> auto& run) {
   v.Record("run");
   v.Need("path", run.path);
   v.Need("failed", run.failed);
-  v.Maybe("code", run.code, {.about = "Absent if only a dump shows the failure."});
+  v.Maybe("code", run.code);
   v.Maybe("module", run.module);
-  v.Maybe("over_bytes", run.over_bytes, {.about = "Need minus limit; negative if memory is free."});
-  v.Maybe("at_least", run.at_least, {.about = "over_bytes is a lower bound: it covers only a part of the need."});
-  v.Maybe("success", run.success,
-          {.about = "Evidence that its program compiled or ran; absent if there is none or the run failed."});
+  v.Maybe("over_bytes", run.over_bytes);
+  v.Maybe("at_least", run.at_least);
+  v.Maybe("success", run.success);
 }
 
 void Describe(auto& v, RecordOf<TotalChange> auto& total) {
   v.Record("total");
-  v.Need("id", total.id,
-         {.about = "need_bytes, limit_bytes (if it differs), arguments_bytes, output_bytes, shared_output_bytes, "
-                   "hlo_temp_bytes, padding_bytes, host_bytes, free_bytes, largest_free_block_bytes."});
+  v.Need("id", total.id);
   v.Maybe("before", total.before);
   v.Maybe("after", total.after);
   v.MayShow("difference",
@@ -64,16 +56,16 @@ void Describe(auto& v, RecordOf<RowChange> auto& row) {
   const bool before = row.kind != RowChangeKind::kNew;
   const bool after = row.kind != RowChangeKind::kGone;
   const auto where = [](bool is, const auto& value) { return is ? std::optional(value) : std::nullopt; };
-  v.Record("row", "Allocations that changed in the same way.");
+  v.Record("row");
   v.Need("change", row.kind, {.one_of = "smaller larger gone new"});
   v.Need("count", row.count);
   v.Need("name", row.name);
   v.Maybe("op_name", row.op_name);
-  v.Maybe("source", row.source, {.about = "\"train.py:17\"."});
-  v.Maybe("shape_before", where(before, row.shape_before), {.about = "Absent if the allocation is new."});
-  v.Maybe("size_before", where(before, row.size_before), {.about = "Bytes of each allocation."});
-  v.Maybe("shape_after", where(after, row.shape_after), {.about = "Absent if the allocation is gone."});
-  v.Maybe("size_after", where(after, row.size_after), {.about = "Bytes of each allocation."});
+  v.Maybe("source", row.source);
+  v.Maybe("shape_before", where(before, row.shape_before));
+  v.Maybe("size_before", where(before, row.size_before));
+  v.Maybe("shape_after", where(after, row.shape_after));
+  v.Maybe("size_after", where(after, row.size_after));
 }
 
 // The comparison of the allocations that the two runs list.
@@ -85,7 +77,7 @@ struct RowsRecord {
 void Describe(auto& v, RecordOf<RowsRecord> auto& rows) {
   v.Record("rows");
   v.Need("unchanged", rows.unchanged);
-  v.Need("changed", rows.changed, {.about = "Sorted by the size of the change, largest first."});
+  v.Need("changed", rows.changed);
 }
 
 struct DiffProblem {
@@ -112,22 +104,14 @@ void DescribeDiff(V& v, const Diff& diff, const ToolRecord& tool) {
   v.Record("diff");
   v.Constant("schema", kDiffSchema);
   v.Need("tool", tool);
-  v.Need("verdict", VerdictOf(comparison.change),
-         {.about = "fits: AFTER contains no memory failure, and something shows that its program compiled or ran; "
-                   "still_over: AFTER runs out of memory, or needs more than the limit; unknown: AFTER contains no "
-                   "memory failure, and nothing shows that its program compiled or ran.",
-          .one_of = "fits still_over unknown"});
+  v.Need("verdict", VerdictOf(comparison.change), {.one_of = "fits still_over unknown"});
   v.Need("change", comparison.change,
-         {.about = "From BEFORE to AFTER. fits_now and neither_fails: the verdict is fits; no_evidence: it is unknown; "
-                   "the others: it is still_over. less, unchanged and worse compare the excess over the limit; "
-                   "other_failure: AFTER runs out of memory in another way; cannot_tell: the excess cannot be "
-                   "compared.",
-          .one_of = "fits_now neither_fails no_evidence fails_now other_failure less unchanged worse cannot_tell"});
+         {.one_of = "fits_now neither_fails no_evidence fails_now other_failure less unchanged worse cannot_tell"});
   v.Need("before", run(diff.before, comparison.before));
   v.Need("after", run(diff.after, comparison.after));
-  v.Need("same_job", comparison.same_job, {.about = "False if the modules differ."});
+  v.Need("same_job", comparison.same_job);
   v.Need("totals", comparison.totals);
-  v.Maybe("allocations", rows, {.about = "Absent unless both runs list their allocations."});
+  v.Maybe("allocations", rows);
   v.Need("notes", comparison.notes);
   v.Need("problems", problems);
 }

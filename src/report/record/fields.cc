@@ -32,14 +32,9 @@ std::string BytesKey(const char* key) { return std::string(key) + "_bytes"; }
 
 }  // namespace
 
-const TextForm kId = {"id", "^[0-9a-f]{16}$", "", IsId};
-const TextForm kFingerprint = {"fingerprint", "^[0-9a-f]{64}$", "SHA-256 of the rule data.", nullptr};
-const TextForm kTime = {"time", "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{6})?Z?$",
-                        "ISO 8601; with Z if the zone is known to be UTC, else in the local time of the log's writer.",
-                        nullptr};
-const TextForm kBase64 = {"base64", "^[A-Za-z0-9+/]*={0,2}$", "The bytes of the name, if it is not printable text.",
-                          nullptr};
-const TextForm kRuleName = {"name", "^[A-Za-z0-9_.-]{1,64}$", "", IsRuleName};
+const TextForm kId = {"id", IsId};
+const TextForm kFingerprint = {"fingerprint", nullptr};
+const TextForm kRuleName = {"name", IsRuleName};
 
 Json ValueToJson(const Value& value) {
   if (const auto number = AsNumber(value)) {
@@ -52,12 +47,12 @@ Json ValueToJson(const Value& value) {
   return text == nullptr ? Json(nullptr) : Json(Printable(*text));
 }
 
-void RecordWriter::NeedName(const char* key, const std::string& name, const char* /*about*/) {
+void RecordWriter::NeedName(const char* key, const std::string& name) {
   json_[key] = Printable(name);
   if (json_[key] != name) json_[BytesKey(key)] = ToBase64(name);
 }
 
-void RecordWriter::Facts(const char* key, const Evidence& facts, const char* /*needed*/, const char* /*about*/) {
+void RecordWriter::Facts(const char* key, const Evidence& facts) {
   Json json = Json::object();
   for (const auto& [name, fact] : facts.all()) {
     if (Json value = ValueToJson(fact.value); !value.is_null()) json[name] = std::move(value);
@@ -77,7 +72,7 @@ const nlohmann::json& RecordReader::Object(const char* key) const {
   return field == nullptr ? kNone : *field;
 }
 
-void RecordReader::NeedName(const char* key, std::string& name, const char* /*about*/) {
+void RecordReader::NeedName(const char* key, std::string& name) {
   Need(key, name);
   const std::string bytes_key = BytesKey(key);
   if (Find(bytes_key.c_str()) == nullptr) return;
@@ -102,7 +97,7 @@ void RecordReader::Rule(const char* key, const Remedy*& remedy) {
   faulty_ = faulty_ || remedy == nullptr;
 }
 
-void RecordReader::Facts(const char* key, Evidence& facts, const char* /*needed*/, const char* /*about*/) {
+void RecordReader::Facts(const char* key, Evidence& facts) {
   const nlohmann::json& fields = Object(key);
   faulty_ = faulty_ || !fields.is_object();
   if (faulty_) return;

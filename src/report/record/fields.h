@@ -1,6 +1,6 @@
 // Describes each JSON record once, field by field (describe.h). A description is called with a visitor: RecordWriter
 // writes a value as JSON, RecordReader reads a value from untrusted JSON, and tests/unit/report/schema_maker.h
-// generates docs/report.schema.json.
+// generates docs/report.schema.json from it and docs/report-details.json.
 //
 //   void Describe(auto& v, RecordOf<BudgetStep> auto& step) {
 //     v.Record("budget_step");
@@ -10,10 +10,9 @@
 //
 // A visitor has these members; fields come in the order of the record:
 //
-//   Record(name, about)     the name of the record in the schema; called first
+//   Record(name)            the name of the record in the schema; called first
 //   Need(key, value)        a field that is always present
-//   Maybe(key, value)       a field that is absent if the value is empty, unknown, false, or a number below its
-//                           least value (default 1)
+//   Maybe(key, value)       a field that is absent if the value is empty, unknown, false, or a number below 1
 //   Show, MayShow(key, f)   the same for derived values: f() returns the value; readers ignore the field
 //   NeedName, MaybeName     a file name; if it is not printable text, a second field contains its bytes in base64
 //   Rule(key, pointer)      an object of the rule data, by its code or id
@@ -59,21 +58,15 @@ concept RecordOf = std::same_as<std::remove_const_t<R>, Record>;
 // A format of texts, such as ids; `name` is its name in the schema.
 struct TextForm {
   const char* name;
-  const char* pattern;
-  const char* about;
   bool (*holds)(std::string_view);  // null: not checked when read
 };
 extern const TextForm kId;           // of a failure or a program
 extern const TextForm kFingerprint;  // of the rule data
-extern const TextForm kTime;         // what ToString(Timestamp) prints
-extern const TextForm kBase64;
-extern const TextForm kRuleName;  // of a fact, a framework
+extern const TextForm kRuleName;     // of a fact, a framework
 
-// Properties of a field besides its name. Readers check only `form`, and `one_of` of enumerations.
+// Properties of a text field. Readers check `form`, and `one_of` of enumerations. docs/report-details.json describes
+// all fields, for the schema.
 struct FieldSpec {
-  const char* about = "";
-  std::optional<std::int64_t> least;  // of a number
-  std::optional<std::int64_t> most;
   const char* one_of = "";  // the possible texts, separated by blanks; for an enumeration in the order of its values
   const TextForm* form = nullptr;
 };
@@ -97,26 +90,26 @@ class RecordWriter {
  public:
   static constexpr bool kReads = false;
 
-  void Record(const char* /*name*/, const char* /*about*/ = "") {}
+  void Record(const char* /*name*/) {}
   template <class T>
   void Need(const char* key, const T& value, const FieldSpec& spec = {}) {
     json_[key] = ValueJson(value, spec);
   }
   template <class T>
   void Maybe(const char* key, const T& value, const FieldSpec& spec = {}) {
-    if (IsPresent(value, spec)) json_[key] = ValueJson(value, spec);
+    if (IsPresent(value)) json_[key] = ValueJson(value, spec);
   }
   void Show(const char* key, auto make, const FieldSpec& spec = {}) { Need(key, make(), spec); }
   void MayShow(const char* key, auto make, const FieldSpec& spec = {}) { Maybe(key, make(), spec); }
-  void NeedName(const char* key, const std::string& name, const char* about = "");
-  void MaybeName(const char* key, const std::string& name, const char* about = "") {
-    if (!name.empty()) NeedName(key, name, about);
+  void NeedName(const char* key, const std::string& name);
+  void MaybeName(const char* key, const std::string& name) {
+    if (!name.empty()) NeedName(key, name);
   }
   void Rule(const char* key, const FailureRule* rule) { json_[key] = rule->code; }
   void Rule(const char* key, const Remedy* remedy) { json_[key] = remedy->id; }
-  void Facts(const char* key, const Evidence& facts, const char* needed = "", const char* about = "");
+  void Facts(const char* key, const Evidence& facts);
   void Constant(const char* key, const char* text) { json_[key] = text; }
-  void Part(const char* key, auto describe, const FieldSpec& /*spec*/ = {}) {
+  void Part(const char* key, auto describe) {
     RecordWriter part;
     describe(part);
     json_[key] = part.Take();
@@ -131,13 +124,13 @@ class RecordWriter {
 
  private:
   template <class T>
-  static bool IsPresent(const T& value, const FieldSpec& spec) {
+  static bool IsPresent(const T& value) {
     if constexpr (IsOptional<T>) {
       return value.has_value();
     } else if constexpr (std::is_same_v<T, bool>) {
       return value;
     } else if constexpr (IsInteger<T>) {
-      return value >= static_cast<T>(spec.least.value_or(1));
+      return value >= 1;
     } else if constexpr (requires { value.empty(); }) {
       return !value.empty();
     } else {
@@ -183,7 +176,7 @@ class RecordReader {
   explicit RecordReader(const nlohmann::json& record, const RuleSet* rules = nullptr)
       : record_(record), rules_(rules), faulty_(!record.is_object()) {}
 
-  void Record(const char* /*name*/, const char* /*about*/ = "") {}
+  void Record(const char* /*name*/) {}
   template <class T>
   void Need(const char* key, T& value, const FieldSpec& spec = {}) {
     const nlohmann::json* field = Find(key);
@@ -195,15 +188,15 @@ class RecordReader {
   }
   void Show(const char* /*key*/, auto /*make*/, const FieldSpec& /*spec*/ = {}) {}
   void MayShow(const char* /*key*/, auto /*make*/, const FieldSpec& /*spec*/ = {}) {}
-  void NeedName(const char* key, std::string& name, const char* about = "");
-  void MaybeName(const char* key, std::string& name, const char* about = "") {
-    if (Find(key) != nullptr) NeedName(key, name, about);
+  void NeedName(const char* key, std::string& name);
+  void MaybeName(const char* key, std::string& name) {
+    if (Find(key) != nullptr) NeedName(key, name);
   }
   void Rule(const char* key, const FailureRule*& rule);
   void Rule(const char* key, const Remedy*& remedy);
-  void Facts(const char* key, Evidence& facts, const char* needed = "", const char* about = "");
+  void Facts(const char* key, Evidence& facts);
   void Constant(const char* /*key*/, const char* /*text*/) {}
-  void Part(const char* key, auto describe, const FieldSpec& /*spec*/ = {}) {
+  void Part(const char* key, auto describe) {
     RecordReader part(Object(key), rules_);
     describe(part);
     faulty_ = faulty_ || part.faulty_;
@@ -294,14 +287,10 @@ void Describe(auto& v, RecordOf<Problem> auto& problem) {
   v.NeedName("path", problem.path);
   v.MaybeName("member", problem.member);
   v.Need("what", problem.what);
-  v.Maybe("kind", problem.kind,
-          {.about = "unknown_error: a line reports a memory error that matches no rule; note: a remark on an input "
-                    "that was read completely. Absent: an input was not read completely, or a limit was reached."});
-  v.Maybe("line", problem.line,
-          {.about = "The first line of an unknown error or of what a note is about; absent if the entry only counts "
-                    "further errors."});
-  v.Maybe("text", problem.text, {.about = "The text of the line; shortened if it is long."});
-  v.Maybe("occurrences", problem.occurrences, {.about = "How often the line was printed; numbers may differ."});
+  v.Maybe("kind", problem.kind);
+  v.Maybe("line", problem.line);
+  v.Maybe("text", problem.text);
+  v.Maybe("occurrences", problem.occurrences);
 }
 
 // A line of --format ndjson.
@@ -310,8 +299,7 @@ void DescribeProblem(V& v, RecordOf<Problem> auto& problem) {
   v.Record("problem_record");
   v.Constant("type", "problem");
   v.Extend(problem);
-  v.Maybe("of_report", problem.of_report,
-          {.about = "Not about an input: a limit of the report, or a consequence of a diagnosis."});
+  v.Maybe("of_report", problem.of_report);
 }
 
 }  // namespace whyoom

@@ -134,8 +134,7 @@ std::string PrintNdjson(const Report& report) {
                               report.reports_left_out,
                               report.programs.size(),
                               report.programs_left_out,
-                              report.hidden_failures,
-                              report.shards};
+                              report.hidden_failures};
   print([&](auto& record) { DescribeSummary(record, summary, merge); });
   return text;
 }

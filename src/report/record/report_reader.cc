@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "input/artifact.h"
 #include "input/byte_source.h"
 #include "report/record/describe.h"
 #include "report/record/json_printer.h"
-#include "text/numbers.h"
 
 namespace whyoom {
 namespace {
@@ -21,31 +19,11 @@ constexpr const char* kNoRecord = "not written by whyoom --format ndjson (only t
 // Problems are sorted and bounded in batches of this size.
 constexpr std::size_t kProblemsAtOnce = 20000;
 constexpr std::size_t kShownFingerprint = 12;
-constexpr std::uint64_t kShardsShown = 8;
 
 // Returns an empty string if there is no such text.
 std::string TextOf(const json& record, const char* key) {
   const auto found = record.find(key);
   return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-// Parses "I/N", shard I of N; nullopt for any other text.
-std::optional<std::pair<std::uint64_t, std::uint64_t>> ShardOf(std::string_view text) {
-  const std::optional<std::pair<std::uint64_t, std::uint64_t>> shard = ParseWholeNumberPair(text);
-  return shard && shard->first < shard->second ? shard : std::nullopt;
-}
-
-// "1/8, 5/8 and 2 more": the shards of `count` that are not in `there`.
-std::string MissingShards(std::uint64_t count, const std::map<std::uint64_t, std::uint64_t>& there) {
-  std::uint64_t missing = count - there.size();
-  std::string text;
-  std::uint64_t shown = 0;
-  for (std::uint64_t index = 0; shown < std::min(missing, kShardsShown); ++index) {
-    if (there.contains(index)) continue;
-    text += fmt::format("{}{}/{}", text.empty() ? "" : ", ", index, count);
-    ++shown;
-  }
-  return missing > shown ? fmt::format("{} and {} more", text, missing - shown) : text;
 }
 
 }  // namespace
@@ -129,9 +107,7 @@ bool ReportReader::ReadSummary(const json& record, Counts* counts) {
   Summary summary;
   SummaryMerge merge;
   DescribeSummary(reader, summary, merge);
-  const bool known_shards = std::all_of(merge.shards.begin(), merge.shards.end(),
-                                        [](const std::string& text) { return ShardOf(text).has_value(); });
-  if (reader.faulty() || !known_shards) return false;
+  if (reader.faulty()) return false;
   ++counts->summaries;
   const std::uint64_t problems = summary.problems - std::min(summary.problems, merge.problems_left_out);
   counts->summary_diagnoses = SaturatingAdd(counts->summary_diagnoses, summary.failures);
@@ -146,10 +122,6 @@ bool ReportReader::ReadSummary(const json& record, Counts* counts) {
   }
   table_.programs().LeaveOut(merge.programs_left_out);
   report_.hidden_failures.Join(merge.hidden_failures);
-  for (const std::string& text : merge.shards) {
-    const std::pair<std::uint64_t, std::uint64_t> shard = *ShardOf(text);
-    ++shards_[shard.second][shard.first];
-  }
   return true;
 }
 
@@ -170,33 +142,6 @@ void ReportReader::Tell(const std::string& path, const Counts& counts) {
                      counts.problems > counts.summary_problems)) {
     add("a report contains more records than its summary counts: some occur twice");
   }
-}
-
-// A complete set of shards contains each one equally often: once, or once for each merged batch.
-void ReportReader::AddShardProblems() {
-  std::size_t reported = 0;
-  for (const auto& [count, there] : shards_) {
-    const auto [least, most] = std::minmax_element(
-        there.begin(), there.end(), [](const auto& left, const auto& right) { return left.second < right.second; });
-    const bool all = there.size() == count;
-    if (all && least->second == most->second) continue;
-    for (const auto& [index, times] : there)
-      report_.shards.insert(report_.shards.end(), times, fmt::format("{}/{}", index, count));
-    if (reported++ >= kShardsShown) continue;
-    Problem problem = {"merge", "", "", true};
-    problem.what =
-        all ? fmt::format(
-                  "shard {}/{} occurs more often than {}/{}: one part was given twice (and counts twice), or "
-                  "another one is missing",
-                  most->first, count, least->first, count)
-            : fmt::format("of {} shards, these are missing: {}", count, MissingShards(count, there));
-    report_.problems.push_back(std::move(problem));
-  }
-}
-
-Report ReportReader::Take() {
-  AddShardProblems();
-  return std::move(report_);
 }
 
 void ReportReader::Tell(const Problem& problem) { report_.problems.push_back(problem); }

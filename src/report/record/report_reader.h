@@ -28,9 +28,8 @@ class ReportReader {
   // Adds a problem with a source that could not be read.
   void Tell(const Problem& problem);
 
-  // Returns the merged report. If shards (--shard) are missing, or some occur more often than others, adds a problem.
-  // Call once, at the end.
-  Report Take();
+  // Returns the merged report. Call once, at the end.
+  Report Take() { return std::move(report_); }
 
  private:
   // Lines with the same fault are reported once.
@@ -56,13 +55,10 @@ class ReportReader {
   bool ReadProblem(const nlohmann::json& record, Counts* counts);
   bool ReadSummary(const nlohmann::json& record, Counts* counts);
   void Tell(const std::string& path, const Counts& counts);
-  void AddShardProblems();
 
   const RuleSet& rules_;
   Report report_;
   FailureTable& table_;  // of report_
-  std::map<std::uint64_t, std::map<std::uint64_t, std::uint64_t>>
-      shards_;  // by number of shards: how often each index occurs
 };
 
 // Returns the job's exit status from a JSON or ndjson report of `whyoom run`. Returns nullopt for any other text and

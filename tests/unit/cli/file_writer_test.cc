@@ -99,11 +99,4 @@ TEST_CASE("a file is written in place if no temporary file can be created", "[cl
   CHECK_THROWS_AS(WriteFile("text", fifo), Error);  // it has no reader
 }
 
-TEST_CASE("appending keeps the old content", "[cli]") {
-  const ScratchFolder scratch;
-  AppendToFile("a", scratch.path() + "/summary");
-  AppendToFile("b", scratch.path() + "/summary");
-  CHECK(ReadText(scratch.path() + "/summary") == "ab");
-}
-
 }  // namespace TEST_FILE

@@ -80,22 +80,6 @@ TEST_CASE("two outputs must not use one file", "[cli]") {
   CHECK(both(scratch.path() + "/a", scratch.path() + "/loop").find("cannot write") != std::string::npos);
 }
 
-TEST_CASE("output must not overwrite the step summary", "[cli]") {
-  const ScratchFolder scratch;
-  const std::string summary = scratch.path() + "/summary";
-  const char* const before = std::getenv("GITHUB_STEP_SUMMARY");
-  const std::optional<std::string> saved = before == nullptr ? std::nullopt : std::optional<std::string>(before);
-  setenv("GITHUB_STEP_SUMMARY", summary.c_str(), 1);
-  Options options;
-  options.output = summary;
-  CHECK(FaultOf(options).empty());
-  options.step_summary = true;
-  CHECK(FaultOf(options) == "two outputs for the same file: " + summary);
-  options.output = scratch.path() + "/report";
-  CHECK(FaultOf(options).empty());
-  saved ? setenv("GITHUB_STEP_SUMMARY", saved->c_str(), 1) : unsetenv("GITHUB_STEP_SUMMARY");
-}
-
 TEST_CASE("output must not overwrite the journal of --resume", "[cli]") {
   const ScratchFolder scratch;
   Options options;

@@ -6,7 +6,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "report/explanation_document.h"
+#include "report/explanation.h"
 #include "report/printers.h"
 #include "report/text/text_printer.h"
 #include "text/utf8.h"
@@ -98,17 +98,15 @@ TEST_CASE("snippets are the framework's own, or the default ones if its steps ar
   const Remedy& watch = *rules.FindRemedy("watch");
   const Framework* jax = rules.FindFramework("jax");
   const Framework* keras = rules.FindFramework("keras");
-  for (const Framework* asked : {jax, keras}) {
-    const std::vector<ShownSnippet> shown = SnippetsIn(rules, watch, {asked});
-    REQUIRE(shown.size() == 1);
-    CHECK(shown[0].framework == jax);
-    CHECK(shown[0].snippet->language == "python");
-  }
+  const auto snippets = [&](const Remedy& remedy, const Frameworks& frameworks) {
+    return CountOf(PrintBlocks(RemedyBlocks(rules, remedy, frameworks), TextOptions()), ", before:");
+  };
+  for (const Framework* asked : {jax, keras}) CHECK(snippets(watch, {asked}) == 1);
   Remedy with_steps = watch;
   with_steps.how["keras"] = {};
-  CHECK(SnippetsIn(rules, with_steps, {keras}).empty());  // the framework's own steps do not explain JAX's code
-  CHECK(SnippetsIn(rules, with_steps, {keras, jax}).size() == 1);
-  CHECK(SnippetsIn(rules, with_steps, {}).size() == 1);
+  CHECK(snippets(with_steps, {keras}) == 0);  // the framework's own steps do not explain JAX's code
+  CHECK(snippets(with_steps, {keras, jax}) == 1);
+  CHECK(snippets(with_steps, {}) == 1);
   CHECK(InOrder(Text(rules, "watch"), {"before:\n  a = 1\n  b = f(a)\n", "After:\n  a = 2\n  b"}));
   const auto found = FindExplanation(rules, "watch");
   CHECK(InOrder(PrintMarkdownPage(ExplanationBlocks(rules, *found, {})),
@@ -160,7 +158,7 @@ TEST_CASE("text of a rule file cannot control a terminal or become markup", "[re
   REQUIRE(found);
   for (const std::string& printed :
        {Text(rules, "<b>X|"), PrintMarkdownPage(ExplanationBlocks(rules, *found, {})),
-        PrintBlocks(TopicBlocks(rules, {}), TextOptions()), PrintMarkdownPage(TopicBlocks(rules, {}))}) {
+        PrintBlocks(TopicBlocks(rules), TextOptions()), PrintMarkdownPage(TopicBlocks(rules))}) {
     CHECK(std::all_of(printed.begin(), printed.end(),
                       [](char c) { return c == '\n' || static_cast<unsigned char>(c) >= 0x20; }));
     CHECK(printed.find("\n::error::") == std::string::npos);

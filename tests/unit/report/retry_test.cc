@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "report/explanation_document.h"
+#include "report/explanation.h"
 #include "report/failure_view.h"
 #include "report/printers.h"
 #include "report/record/describe.h"

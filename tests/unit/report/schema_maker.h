@@ -3,13 +3,25 @@
 #pragma once
 
 #include <cstdint>
+#include <fstream>
 #include <limits>
+#include <set>
 #include <string>
 #include <type_traits>
 
 #include "report/record/fields.h"
 
 namespace whyoom {
+
+// What docs/report-details.json says about "record", "record.field" and forms of texts, for the schema.
+inline const Json& ReportDetails() {
+  static const Json details = Json::parse(std::ifstream(WHYOOM_SOURCE_DIR "/docs/report-details.json"));
+  return details;
+}
+inline std::set<std::string>& UsedDetails() {
+  static std::set<std::string> used;
+  return used;
+}
 
 class SchemaMaker {
  public:
@@ -18,18 +30,15 @@ class SchemaMaker {
   // Adds the definitions that the record needs to `definitions`.
   explicit SchemaMaker(Json* definitions) : definitions_(*definitions) {}
 
-  void Record(const char* name, const char* about = "") {
-    name_ = name;
-    about_ = about;
-  }
+  void Record(const char* name) { name_ = path_ = name; }
   template <class T>
   void Need(const char* key, const T& /*value*/, const FieldSpec& spec = {}) {
     required_.push_back(key);
-    properties_[key] = With(spec.about, TypeOf<T>(spec, 0));
+    properties_[key] = Detailed(key, TypeOf<T>(spec, 0));
   }
   template <class T>
   void Maybe(const char* key, const T& /*value*/, const FieldSpec& spec = {}) {
-    properties_[key] = With(spec.about, TypeOf<T>(spec, 1));
+    properties_[key] = Detailed(key, TypeOf<T>(spec, 1));
   }
   template <class Make>
   void Show(const char* key, Make /*make*/, const FieldSpec& spec = {}) {
@@ -39,22 +48,20 @@ class SchemaMaker {
   void MayShow(const char* key, Make /*make*/, const FieldSpec& spec = {}) {
     Maybe(key, std::decay_t<std::invoke_result_t<Make>>(), spec);
   }
-  void NeedName(const char* key, const std::string& name, const char* about = "") {
+  void NeedName(const char* key, const std::string& name) {
     required_.push_back(key);
-    MaybeName(key, name, about);
+    MaybeName(key, name);
   }
-  void MaybeName(const char* key, const std::string& /*name*/, const char* about = "") {
-    properties_[key] = With(about, {{"type", "string"}});
-    properties_[std::string(key) + "_bytes"] = FormType(kBase64);
+  void MaybeName(const char* key, const std::string& /*name*/) {
+    properties_[key] = Detailed(key, {{"type", "string"}});
+    properties_[std::string(key) + "_bytes"] = FormType("base64");
   }
   void Rule(const char* key, const FailureRule* /*failure*/) { Need(key, std::string()); }
   void Rule(const char* key, const Remedy* /*remedy*/) { Need(key, std::string()); }
-  void Facts(const char* key, const Evidence& /*facts*/, const char* needed = "", const char* about = "") {
-    Json type = {{"type", "object"}};
-    if (*needed != '\0') type["required"] = Json::array({needed});
-    type["additionalProperties"] = {{"type", {"number", "string", "boolean"}}};
+  void Facts(const char* key, const Evidence& /*facts*/) {
     required_.push_back(key);
-    properties_[key] = With(about, type);
+    properties_[key] =
+        Detailed(key, {{"type", "object"}, {"additionalProperties", {{"type", {"number", "string", "boolean"}}}}});
   }
   void Constant(const char* key, const char* text) {
     required_.push_back(key);
@@ -62,6 +69,7 @@ class SchemaMaker {
   }
   void Part(const char* key, auto describe) {
     SchemaMaker part(&definitions_);
+    part.path_ = path_ + "." + key;
     describe(part);
     required_.push_back(key);
     properties_[key] = part.Take();
@@ -88,18 +96,33 @@ class SchemaMaker {
     }
     if (!required_.empty()) schema["required"] = required_;
     schema["properties"] = properties_;
-    return name_.empty() ? schema : Refer(name_, With(about_, schema));
+    return name_.empty() ? schema : Refer(name_, With(name_, schema));
   }
 
  private:
   static constexpr std::int64_t kNoLeast = std::numeric_limits<std::int64_t>::min();
 
-  // Returns `schema` with the description first, if there is one.
-  static Json With(const char* about, const Json& schema) {
-    if (*about == '\0') return schema;
-    Json described = {{"description", about}};
+  // Returns `schema` with what docs/report-details.json says about `name`; its description is first.
+  static Json With(const std::string& name, const Json& schema) {
+    const Json& details = ReportDetails();
+    const auto found = details.find(name);
+    if (found == details.end()) return schema;
+    UsedDetails().insert(name);
+    Json described = Json::object();
+    if (found->is_string()) {
+      described["description"] = *found;
+      described.update(schema);
+      return described;
+    }
+    if (found->contains("description")) described["description"] = found->at("description");
     described.update(schema);
+    described.update(*found);
     return described;
+  }
+  // "*.key" describes a field of several records.
+  Json Detailed(const std::string& key, const Json& type) const {
+    const std::string own = path_ + "." + key;
+    return With(ReportDetails().contains(own) ? own : "*." + key, type);
   }
   Json Refer(const std::string& name, const Json& definition) {
     definitions_[name] = definition;
@@ -127,35 +150,31 @@ class SchemaMaker {
     } else if constexpr (std::is_same_v<T, bool>) {
       return {{"type", "boolean"}};
     } else if constexpr (std::is_same_v<T, double>) {
-      return NumberType("number", spec, kNoLeast);
+      return NumberType("number", kNoLeast);
     } else if constexpr (std::is_same_v<T, std::int64_t>) {
-      return NumberType("integer", spec, least > 0 ? least : kNoLeast);  // may be negative
+      return NumberType("integer", least > 0 ? least : kNoLeast);  // may be negative
     } else if constexpr (IsInteger<T>) {
-      return NumberType("integer", spec, least);
+      return NumberType("integer", least);
     } else if constexpr (std::is_same_v<T, Timestamp>) {
-      return FormType(kTime);
+      return FormType("time");
     } else if constexpr (std::is_same_v<T, std::string> || std::is_enum_v<T>) {
-      if (spec.form != nullptr) return FormType(*spec.form);
+      if (spec.form != nullptr) return FormType(spec.form->name);
       if (*spec.one_of != '\0') return {{"enum", WordsOf(spec.one_of)}};
       return {{"type", "string"}};
     } else {
       return Define<T>();
     }
   }
-  Json NumberType(const char* type, const FieldSpec& spec, std::int64_t least) {
+  static Json NumberType(const char* type, std::int64_t least) {
     Json number = {{"type", type}};
-    least = spec.least.value_or(least);
     if (least != kNoLeast) number["minimum"] = least;
-    if (spec.most) number["maximum"] = *spec.most;
     return number;
   }
-  Json FormType(const TextForm& form) {
-    return Refer(form.name, With(form.about, {{"type", "string"}, {"pattern", form.pattern}}));
-  }
+  Json FormType(const char* name) { return Refer(name, With(name, {{"type", "string"}})); }
 
   Json& definitions_;
   std::string name_;
-  const char* about_ = "";
+  std::string path_;  // of the fields in docs/report-details.json: the record, or a part of one
   Json base_;
   Json required_ = Json::array();
   Json properties_ = Json::object();

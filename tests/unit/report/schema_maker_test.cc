@@ -20,11 +20,11 @@ struct Sample {
 };
 
 void Describe(auto& v, RecordOf<Sample> auto& sample) {
-  v.Record("sample", "For this test.");
+  v.Record("sample");
   v.Need("signed_number", sample.signed_number);
-  v.Need("count", sample.count, {.about = "How many."});
+  v.Need("count", sample.count);
   v.Maybe("more", sample.count);
-  v.Maybe("known", sample.known);
+  v.Maybe("size", sample.known);
   v.Maybe("names", sample.names);
   v.Need("time", sample.time);
   v.Maybe("way", sample.names.emplace_back(), {.one_of = "here there"});
@@ -111,14 +111,13 @@ TEST_CASE("a schema contains what the description states", "[report]") {
   Describe(maker, sample);
   CHECK(maker.Take() == Json::parse(R"({"$ref": "#/definitions/sample"})"));
   CHECK(definitions["sample"] == Json::parse(R"({
-    "description": "For this test.",
     "type": "object",
     "required": ["signed_number", "count", "time"],
     "properties": {
       "signed_number": {"type": "integer"},
-      "count": {"description": "How many.", "type": "integer", "minimum": 0},
+      "count": {"type": "integer", "minimum": 0},
       "more": {"type": "integer", "minimum": 1},
-      "known": {"type": "integer"},
+      "size": {"type": "integer"},
       "names": {"type": "array", "items": {"type": "string"}},
       "time": {"$ref": "#/definitions/time"},
       "way": {"enum": ["here", "there"]}
@@ -131,6 +130,10 @@ TEST_CASE("the published schemas match the descriptions", "[report]") {
   CheckPublished("report.schema.json", ReportSchema());
   CheckPublished("baseline.schema.json", BaselineSchema());
   CheckPublished("diff.schema.json", DiffSchema());
+  for (const auto& [name, about] : ReportDetails().items()) {
+    CAPTURE(name);
+    CHECK(UsedDetails().contains(name));
+  }
 }
 
 }  // namespace TEST_FILE

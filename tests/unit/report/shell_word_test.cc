@@ -1,9 +1,8 @@
 // Quoting of words in suggested commands.
-#include "report/shell_word.h"
-
 #include <string>
 
 #include "catch.h"
+#include "report/encodings.h"
 
 namespace whyoom {
 namespace TEST_FILE {

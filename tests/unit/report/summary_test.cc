@@ -1,4 +1,4 @@
-// Summaries of reports: counts, recurring failures, the most helpful remedies.
+// Summaries of reports: counts, the most frequent failures, the most helpful remedies.
 #include "report/summary.h"
 
 #include <string>
@@ -49,7 +49,6 @@ TEST_CASE("an empty report has an empty summary", "[report]") {
   CHECK(summary.occurrences == 0);
   CHECK(summary.problems == 0);
   CHECK(summary.by_code.empty());
-  CHECK(summary.recurring.empty());
   CHECK_FALSE(summary.first_time);
   CHECK_FALSE(summary.last_time);
   CHECK_FALSE(IsBatch(report));
@@ -126,15 +125,12 @@ TEST_CASE("in a large batch, each failure has its own first remedy", "[report]")
   CHECK(text.find("by 5 processes; 2.00 GiB") != std::string::npos);
 }
 
-TEST_CASE("recurring failures occur more than once or in several artifacts", "[report]") {
+TEST_CASE("the most frequent failures come first", "[report]") {
   const FailureRule rule = MadeFailure();
   Report report = MadeReport({Reported(rule, "a", 1), Reported(rule, "b", 2), Reported(rule, "c", 5),
                               Reported(rule, "d", 2), Reported(rule, "e", 1)});
   report.failures[4].tally.artifacts = 2;
-  CHECK(Ids(Summarize(report).recurring) == "cbde");
-  CHECK(Ids(MostFrequentFirst(report)).starts_with("cbd"));
-  CHECK(MostFrequentFirst(report).size() == 5);
-  CHECK(Summarize(report).recurring[0] == &report.failures[2]);  // borrowed
+  CHECK(Ids(MostFrequentFirst(report)) == "cbdea");
 }
 
 TEST_CASE("the times are the first and last of all failures", "[report]") {
@@ -175,16 +171,11 @@ TEST_CASE("a bounded summary keeps the most frequent entries and counts the omit
   const Report report = MadeReport(failures);
   const Summary whole = Summarize(report);
   CHECK(whole.by_program.size() == 300);
-  CHECK(whole.recurring.size() == 300);
   CHECK(whole.programs_left_out == 0);
   const Summary bounded = BoundedSummary(report);
   CHECK(bounded.by_program.size() < 300);
   CHECK(bounded.by_program.size() + bounded.programs_left_out == 300);
   CHECK(bounded.by_program.contains("jit_299"));
-  CHECK(bounded.recurring.size() < 300);
-  REQUIRE_FALSE(bounded.recurring.empty());
-  CHECK(bounded.recurring[0]->id == "299");
-  CHECK(bounded.recurring[1]->id == "0");
   CHECK(bounded.failures == 300);
   CHECK(bounded.occurrences == whole.occurrences);
 }
@@ -195,7 +186,6 @@ TEST_CASE("a bounded summary of a small report omits nothing", "[report]") {
   const Summary bounded = BoundedSummary(report);
   CHECK(bounded.by_program.size() == 1);
   CHECK(bounded.programs_left_out == 0);
-  CHECK(bounded.recurring.size() == 1);
 }
 
 TEST_CASE("one failure is no batch, a hundred are", "[report]") {

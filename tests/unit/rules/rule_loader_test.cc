@@ -4,7 +4,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "cli/rule_files.h"
+#include "cli/rules_command.h"
 #include "input/error.h"
 #include "rules/rule_compiler.h"
 #include "unit/rules/rule_data.h"
