@@ -139,7 +139,7 @@ class ActionTest(unittest.TestCase):
         self.assertEqual(error[1]["file"], "g_adam_state.py")
         self.assertRegex(error[1]["line"], r"^\d+$")
         self.assertIn("E1000.3", error[1]["title"])
-        self.assertIn("258.10 MiB too much", error[2])
+        self.assertIn("258.10 MiB over the 15.75 GiB", error[2])
         self.assertEqual(self.runner.result, {"found": "1", "exit-status": "1", "sarif": "whyoom.sarif"})
         self.assertEqual([result["ruleId"] for result in self.sarif()["runs"][0]["results"]], ["E1000.3"])
         self.assertIn("E1000", self.runner.summary.read_text())
