@@ -73,8 +73,8 @@ def rights__outputs(lab):
         wrong += [f"{path.name} was changed" for path, data in kept.items() if path.read_bytes() != data]
         wrong += [f"left behind: {path.name}" for path in folder.iterdir() if path not in kept]
         yield what, ended.seconds, wrong
-    ended = lab.run_as_user("run", "--output", folder / "new", "--", "sh", "-c", "exit 9")
-    yield "run", ended.seconds, ended.wrong((9,), json_wanted=False) + ([] if "cannot write" in ended.err else [f"not reported: {ended.err!r}"])
+    ended = lab.run_as_user("run", "--output", folder / "new", "--", "sh", "-c", "exit 9")  # the job must not start
+    yield "run", ended.seconds, ended.wrong((2,), json_wanted=False) + ([] if "cannot write" in ended.err else [f"not reported: {ended.err!r}"])
 
 
 @fault

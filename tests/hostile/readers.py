@@ -227,6 +227,9 @@ class Elements(html.parser.HTMLParser):
 REFERENCES = re.compile(r"(?<![\w/`])@[A-Za-z0-9]|(?<!\w)#\d+|\b[A-Za-z]+-\d+\b|\b(?=[a-f0-9]*\d)[a-f0-9]{7,40}\b|\$|https?://|(?i:(?:^|(?<=[\s*_~(]))www\.)|\w@\w", re.M)
 
 
+EMBEDDED = re.compile(r"(?<=<script type=\"application/json\" id=\"report\">).*?(?=</script>)|(?<=<script type=\"application/json\" id=\"texts\">).*?(?=</script>)", re.S)
+
+
 def elements_of(page):
     elements = Elements()
     elements.feed(page)
@@ -251,15 +254,16 @@ def markdown(data):
 
 
 def page(data):
-    """Checks an HTML page, which must also be XML."""
+    """Checks an HTML page and the JSON in it, which its script draws."""
     faults = []
     text = decoded(data, faults)
     characters(text, faults)
-    try:
-        xml.etree.ElementTree.fromstring(text)
-    except xml.etree.ElementTree.ParseError as fault:
-        faults.append(f"invalid XML: {fault}")
-    elements = elements_of(text)
+    for content in EMBEDDED.findall(text):
+        try:
+            strict_json(content)
+        except ValueError as fault:
+            faults.append(f"invalid JSON: {fault}")
+    elements = elements_of(EMBEDDED.sub("", text))
     return elements.structure, faults + elements.faults
 
 
