@@ -1,4 +1,4 @@
-// What the system shows of a job that a signal killed, which writes nothing itself.
+// The system's evidence about a job that a signal killed, which writes nothing itself.
 #pragma once
 
 #include <cstdint>

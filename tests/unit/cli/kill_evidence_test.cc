@@ -1,4 +1,4 @@
-// What the system shows of a job that was killed.
+// The system's evidence about a job that was killed.
 #include "cli/kill_evidence.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// What op names reveal about the origin of an operation.
+// Op names reveal the origin of an operation.
 #include "catch.h"
 #include "program/hlo.h"
 

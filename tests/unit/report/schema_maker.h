@@ -13,7 +13,7 @@
 
 namespace whyoom {
 
-// What docs/report-details.json says about "record", "record.field" and forms of texts, for the schema.
+// Descriptions for the schema, by "record", "record.field" or the name of a form.
 inline const Json& ReportDetails() {
   static const Json details = Json::parse(std::ifstream(WHYOOM_SOURCE_DIR "/docs/report-details.json"));
   return details;

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 Json Reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
 
-// What docs/rules-details.json says about "Sentence", "Sentence.text" or "file.remedies".
+// The entry of docs/rules-details.json for "Sentence", "Sentence.text" or "file.remedies".
 std::string About(const std::string& name) {
   static const Json details = Json::parse(std::ifstream(WHYOOM_SOURCE_DIR "/docs/rules-details.json"));
   const auto found = details.find(name);
