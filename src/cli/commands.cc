@@ -202,7 +202,7 @@ const CommandDefinition& FindCommand(const std::vector<std::string>& arguments) 
   const std::string two = arguments.size() < 2 ? first : first + " " + arguments[1];
   for (const std::string& words : {two, first}) {
     for (const CommandDefinition& command : kCommands) {
-      if (command.name == words) return command;
+      if (command.name == words && first.find(' ') == first.npos) return command;
     }
   }
   return kCommands.front();

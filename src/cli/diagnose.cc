@@ -56,8 +56,8 @@ class Batch {
   Batch(const RunContext& run, ReadControl* control, XlaDump* dump);
   ~Batch();  // drops inputs that are not read yet
 
-  // Queues the input, unless it is part of a dump. Blocks while the queue is full. Rethrows
-  // an exception of an earlier read. Returns false if the run was stopped.
+  // Queues the input, unless it is part of a dump. Blocks while the queue is full. Rethrows an exception of an earlier
+  // read. Returns false if the run was stopped.
   bool Add(const Artifact& input);
 
   // Reads what is left and waits for all reads. Rethrows an exception of a read. `listed`: all inputs are known. Call

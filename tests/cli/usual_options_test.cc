@@ -48,6 +48,7 @@ TEST_CASE("errors for typos suggest the intended word", "[cli]") {
   CHECK(Holds(error_of({"help"}), "did you mean '--help'?"));
   CHECK(Holds(error_of({"rules", "tset"}), "rules: unknown command 'tset', did you mean 'test'?"));
   CHECK(Holds(error_of({"rules"}), "rules: missing command (expected one of "));
+  CHECK(Holds(error_of({"rules list"}), "no file or command 'rules list'"));
   CHECK(Holds(error_of({"diff", "a"}), "missing AFTER (Run after the change)"));
   CHECK(Holds(error_of({"run", "--keep-dmp", "--", "true"}), "did you mean '--keep-dump'?"));
   CHECK(Holds(error_of({"explain", "E100"}), "did you mean 'E1000'?"));
