@@ -441,10 +441,6 @@ class Summary(Record):
     programs_left_out: Optional[int]
     # By the first remedy.
     by_remedy: Dict[str, Share]
-    # Reports by a process that had reported the same failure before, although a retry could not succeed.
-    useless_restarts: Optional[int]
-    # The time from the first to the last report of these failures, summed up.
-    useless_seconds: Optional[int]
     first_time: Optional[str]
     last_time: Optional[str]
     problem_count: int

@@ -20,9 +20,17 @@
 #include "diagnose/read_input.h"
 #include "input/artifact.h"
 #include "input/byte_source.h"
+#include "report/record/fields.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
+
+// A table of failures as JSON. Unlike a report, it is not shortened, and its failures may be undiagnosed, so a table
+// that is read back joins with other tables exactly as the original would.
+Json ToRecord(const FailureTable& table, const std::string& rules_fingerprint);
+
+// Returns nullopt unless ToRecord made the JSON with the same rule data. The table borrows the rules.
+std::optional<FailureTable> TableFromRecord(const nlohmann::json& json, const RuleSet& rules);
 
 class ResumeJournal {
  public:

@@ -1,6 +1,7 @@
 // State shared by the commands that print a report: the rules and the filter.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,8 +58,19 @@ int RunMerge(const RunContext& run);
 
 // Runs the job and returns its exit status. Keeps up to 64 MiB of its output in memory (JobLog) and reads that only
 // after the job has failed, so the job never waits for whyoom. Prints the report to standard error or the file of
-// --output. With --exit-retry, returns another status if a retry would fail the same way (cli/exit_retry.h).
+// --output. With --exit-retry, returns another status if a retry would fail the same way.
 int RunAndDiagnose(const RunContext& run);
+
+// --exit-retry, for schedulers that only check an exit status.
+// Whether a retry of the job is known to fail the same way. That requires that something was found, that every failure
+// will recur, that there is no unknown memory error, and that the failures ended the job:
+// - The job ended by itself. After SIGTERM, SIGKILL and the like, something else ended it, even if a shell reports
+//   them as 128 + N. SIGABRT, SIGSEGV and the like are crashes of the job.
+// - The job did not continue: no later line shows that (Failure::recovered) or an error with another cause, and each
+//   failure is in the last 500 lines.
+// In doubt, returns false: a useless retry costs less than a job that is given up. `lines`: how many the job printed;
+// `exit_status`: as in a shell.
+bool FailsAgain(const Report& report, int exit_status, std::uint64_t lines);
 
 // The name of the job's output in the report, "run: python train.py ...": the program and its first path argument only.
 std::string NameOfJob(const std::vector<std::string>& command);

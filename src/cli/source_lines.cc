@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kLines = 3;      // per diagnosis
 constexpr std::size_t kFailures = 50;  // with lines
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
-constexpr std::size_t kLongestLine = 200;
+constexpr std::size_t kLongestShown = 200;
 
 // The places "train.py:41" in a text.
 std::vector<SourcePlace> PlacesIn(const std::string& text) {
@@ -106,7 +106,7 @@ std::string LineIn(const std::string& text, std::int64_t line) {
   }
   std::string found = Printable(text.substr(begin, text.find('\n', begin) - begin));
   found.erase(0, std::min(found.find_first_not_of(" \t"), found.size()));
-  return CutBytes(MaskSecrets(found), kLongestLine);
+  return CutBytes(MaskSecrets(found), kLongestShown);
 }
 
 void AddLines(const fs::path& root, Failure* failure) {

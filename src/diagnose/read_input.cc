@@ -193,14 +193,6 @@ void ArtifactFailures::Close(const Signs& signs, Entry* entry) {
   tally.artifacts = 1;
   tally.nameless_artifacts = tally.hosts.count() == 0 ? 1 : 0;
   tally.replicas = entry->replicas.size();
-  // A process may print a failure twice. Reports are restarts only if their times show that a job could start between.
-  constexpr std::int64_t kSecond = 1'000'000;
-  constexpr std::int64_t kShortestStart = 20;  // seconds
-  const std::int64_t seconds =
-      tally.last_time ? (tally.last_time->microseconds - tally.first_time->microseconds) / kSecond : 0;
-  tally.restarts = std::min(tally.reports - std::min(tally.reports, tally.occurrences()),
-                            static_cast<std::uint64_t>(seconds / kShortestStart));
-  if (tally.restarts > 0) tally.restart_seconds = seconds;
 }
 
 // Sets the fields that the table uses. Uses the log only, so that data from a dump does not change the id.

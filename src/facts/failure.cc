@@ -63,11 +63,9 @@ void Tally::AddTime(const std::optional<Timestamp>& time) {
 void Tally::Join(const Tally& other) {
   hosts.Join(other.hosts);
   for (const Where& where : other.places) AddPlace(where);
-  for (const auto count :
-       {&Tally::reports, &Tally::artifacts, &Tally::nameless_artifacts, &Tally::repeats, &Tally::restarts})
+  for (const auto count : {&Tally::reports, &Tally::artifacts, &Tally::nameless_artifacts, &Tally::repeats})
     this->*count = SaturatingAdd(this->*count, other.*count);
   replicas = std::max(replicas, other.replicas);
-  restart_seconds += other.restart_seconds;
   AddTime(other.first_time);
   AddTime(other.last_time);
 }

@@ -138,11 +138,7 @@ struct Tally {
   std::uint64_t nameless_artifacts = 0;  // artifacts in which no report names its stream
   std::uint64_t replicas = 0;            // most replicas in one artifact; used if no prefix names a stream
   std::uint64_t repeats = 0;             // streams that a log counts but does not name ("[repeated 5x across cluster]")
-  // Reports by a stream that had reported the failure at least 20 s earlier in the same artifact, and the time from the
-  // first to the last report there. Unknown without times: 0.
-  std::uint64_t restarts = 0;
-  std::int64_t restart_seconds = 0;
-  std::optional<Timestamp> first_time;  // of the reports whose line prefix has a time
+  std::optional<Timestamp> first_time;   // of the reports whose line prefix has a time
   std::optional<Timestamp> last_time;
 
   void AddPlace(Where where);  // its path must be bounded (BoundedPath)

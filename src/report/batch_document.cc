@@ -62,21 +62,13 @@ std::string ProblemsText(const Report& report) {
   return parts.empty() ? "" : fmt::format("{}, listed at the end.", fmt::join(parts, " and "));
 }
 
-std::string RestartsText(const Summary& summary) {
-  if (summary.useless_restarts == 0) return {};
-  const std::string hours =
-      summary.useless_seconds >= 3600 ? fmt::format(", over {} h", summary.useless_seconds / 3600) : "";
-  return "At least " + Counted(summary.useless_restarts, "restart", "restarts") +
-         " could not succeed: the job failed the same way again" + hours + ".";
-}
-
 doc::Blocks Overview(const Report& report, const Failure& most, const std::string& folder) {
   const Summary summary = Summarize(report);
   doc::Verdict verdict{1, "", Words(BatchTitle(report))};
   verdict.facts = {Words("reported by " + Counted(summary.occurrences, "process", "processes")),
                    Words(PeriodText(summary.first_time, summary.last_time)),
                    Words(SizeText(static_cast<double>(report.bytes)) + " read")};
-  for (const std::string& text : {MostFrequentText(most), RestartsText(summary), ProblemsText(report)}) {
+  for (const std::string& text : {MostFrequentText(most), ProblemsText(report)}) {
     if (!text.empty()) verdict.notes.push_back(doc::Sentence(text));
   }
   if (!folder.empty())

@@ -17,13 +17,6 @@ void Count(const std::string& name, const std::string& title, std::uint64_t occu
   share.occurrences = SaturatingAdd(share.occurrences, occurrences);
 }
 
-// Counts a process's restarts that could not succeed.
-void CountUseless(const Failure& failure, Summary* summary) {
-  if (failure.retry.answer != Retry::Answer::kNever) return;
-  summary->useless_restarts = SaturatingAdd(summary->useless_restarts, failure.tally.restarts);
-  summary->useless_seconds += failure.tally.restart_seconds;
-}
-
 }  // namespace
 
 Summary Summarize(const Report& report) {
@@ -41,7 +34,6 @@ Summary Summarize(const Report& report) {
     if (const std::string program = ProgramOf(failure); !program.empty())
       Count(program, "", occurrences, &summary.by_program);
     if (const Remedy* first = FirstRemedy(failure)) Count(first->id, first->title, occurrences, &summary.by_remedy);
-    CountUseless(failure, &summary);
     times.AddTime(failure.tally.first_time);
     times.AddTime(failure.tally.last_time);
   }

@@ -31,12 +31,7 @@ struct Summary {
   std::map<std::string, Share> by_program;   // only failures that name a program
   std::uint64_t programs_left_out = 0;       // from by_program
   std::map<std::string, Share> by_remedy;    // id of the first remedy
-  // Further attempts although a retry could not succeed: reports by a process that had reported the same failure before
-  // in the same input, and inputs whose name has the number of an attempt; and, for the former, the time until the
-  // last.
-  std::uint64_t useless_restarts = 0;
-  std::int64_t useless_seconds = 0;
-  std::optional<Timestamp> first_time;  // of any report
+  std::optional<Timestamp> first_time;       // of any report
   std::optional<Timestamp> last_time;
 };
 

@@ -15,7 +15,6 @@
 #include "fuzz/fuzz.h"
 #include "input/error.h"
 #include "report/record/json_printer.h"
-#include "report/record/table_record.h"
 
 using namespace whyoom;
 namespace fs = std::filesystem;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "report/encodings.h"
-#include "report/memory_view.h"
 #include "report/printers.h"
 #include "report/record/describe.h"
 #include "report/record/json_printer.h"

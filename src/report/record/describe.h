@@ -381,8 +381,6 @@ void DescribeMerge(V& v, RecordOf<Failure> auto& failure, std::string rules) {
   v.Need("nameless_artifacts", tally.nameless_artifacts);
   v.Need("replicas", tally.replicas);
   v.Need("repeats", tally.repeats);
-  v.Maybe("restarts", tally.restarts);
-  v.Maybe("restart_seconds", tally.restart_seconds);
   v.Need("row_bytes", failure.completeness.row_bytes);
   v.Need("whole", failure.completeness.whole);
   v.Need("numbers", failure.completeness.numbers);
@@ -435,8 +433,6 @@ void Describe(V& v, RecordOf<Summary> auto& summary) {
   v.Need("by_program", summary.by_program);
   v.Maybe("programs_left_out", summary.programs_left_out);
   v.Need("by_remedy", summary.by_remedy);
-  v.Maybe("useless_restarts", summary.useless_restarts);
-  v.Maybe("useless_seconds", summary.useless_seconds);
   v.Maybe("first_time", summary.first_time);
   v.Maybe("last_time", summary.last_time);
   v.Need("problem_count", summary.problems);

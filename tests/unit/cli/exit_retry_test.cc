@@ -1,11 +1,10 @@
 // When a retry of a failed job is known to be useless; in doubt it is not.
-#include "cli/exit_retry.h"
-
 #include <csignal>
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "cli/run_context.h"
 #include "input/artifact.h"
 #include "unit/report/made_report.h"
 

@@ -92,18 +92,6 @@ TEST_CASE("the first report is kept, unless only a later one has an allocation l
         "3-4 limit_bytes=5 used_bytes=7; reports 2, rows 1, also 1\n");
 }
 
-TEST_CASE("reports by one stream 20 seconds apart are restarts", "[diagnose]") {
-  Failure first = See(1, kSeven, "host a");
-  first.time = ParseTimestamp("2026-11-20T12:00:00Z");
-  Failure again = See(3, kSeven, "host a");
-  again.time = ParseTimestamp("2026-11-20T13:00:00Z");
-  Failure other = See(5, kSeven, "host b");
-  other.time = ParseTimestamp("2026-11-23T12:00:00Z");
-  const Tally tally = Find({first, again, other})[0].tally;
-  CHECK(tally.restarts == 1);
-  CHECK(tally.restart_seconds == 3 * 86400);
-}
-
 TEST_CASE("the tally counts hosts, reports and repeats, and has the first and last time", "[diagnose]") {
   Failure late = See(3, kSeven, "host b");
   late.repeats = 5;

@@ -1,5 +1,3 @@
-#include "report/memory_view.h"
-
 #include <cmath>
 #include <string>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "report/printers.h"
 #include "report/record/describe.h"
 #include "report/record/json_printer.h"
+#include "report/report_document.h"
 #include "report/text/text_printer.h"
 #include "text/utf8.h"
 

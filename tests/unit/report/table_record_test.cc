@@ -1,6 +1,4 @@
 // A table that was written and read back joins and concludes like the original: in every format, for every case.
-#include "report/record/table_record.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +8,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
+#include "cli/resume_journal.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "read/engine.h"
