@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -62,6 +63,8 @@ std::string NameOfJob(const std::vector<std::string>& command) {
 
 namespace {
 
+// Processes that wait for a failed one give up within minutes.
+constexpr std::chrono::minutes kLongestSilence{10};
 // The job survived failures with more lines after them: tracebacks of launchers and output at exit are shorter.
 constexpr std::uint64_t kMostLinesAfter = 500;
 constexpr int kLastSignal = 64;
@@ -91,8 +94,8 @@ bool EndedJob(const Failure& failure, int exit_status, std::uint64_t lines) {
 
 }  // namespace
 
-bool FailsAgain(const Report& report, int exit_status, std::uint64_t lines) {
-  if (report.failures.empty() || !report.reports_left_out.empty()) return false;
+bool FailsAgain(const Report& report, int exit_status, std::uint64_t lines, std::chrono::seconds silence) {
+  if (report.failures.empty() || !report.reports_left_out.empty() || silence > kLongestSilence) return false;
   if (!UnknownErrors(report).empty() || UnknownErrorsLeftOut(report) > 0) return false;
   return std::all_of(report.failures.begin(), report.failures.end(), [&](const Failure& failure) {
     return failure.retry.answer == Retry::Answer::kNever && EndedJob(failure, exit_status, lines);
@@ -182,7 +185,8 @@ bool FailedToCompile(const FailureTable& table) {
 
 struct FailedJob {
   const JobResult& result;
-  std::uint64_t lines;  // that it printed
+  std::uint64_t lines;           // that it printed
+  std::chrono::seconds silence;  // before its end
   DumpFolder& dump;
   Trial* trial;  // null without --try
   JobLog& log;
@@ -212,7 +216,7 @@ int Diagnose(const RunContext& run, const FailedJob& job) {
   if (found.table) run.AddDump(modules, std::nullopt, &found);
   Report report = run.MakeReport(std::move(found));
   report.exit_status = job.result.exit_status;
-  const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.lines);
+  const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.lines, job.silence);
   const int status = again ? *options.exit_retry : job.result.exit_status;
   run.filter.Apply(&report);
   if (job.trial != nullptr) job.trial->AddRoom(&report);
@@ -267,13 +271,16 @@ int RunAndDiagnose(const RunContext& run) {
   DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
   JobLog log;
   std::uint64_t line_count = 0;
+  auto last_output = std::chrono::steady_clock::now();
   const KillEvidence evidence;
   const JobResult result =
       RunJob({options.job, Environment(dump, trial ? &*trial : nullptr), options.ignore_broken_pipe}, signals,
              [&](std::string_view lines) {
+               last_output = std::chrono::steady_clock::now();
                line_count += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
                log.Add(lines);
              });
+  const auto silence = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - last_output);
   if (!result.problem.empty()) {
     WriteError(fmt::format("whyoom: cannot run {}: {}\n", Printable(options.job[0]), result.problem));
     return result.exit_status;
@@ -281,7 +288,7 @@ int RunAndDiagnose(const RunContext& run) {
   // From here on, errors must not change the job's exit status.
   const std::optional<int> status = RunApart([&] {
     try {
-      return ReportJob(run, {result, line_count, dump, trial ? &*trial : nullptr, log, ""}, evidence);
+      return ReportJob(run, {result, line_count, silence, dump, trial ? &*trial : nullptr, log, ""}, evidence);
     } catch (const std::bad_alloc&) {
       WriteError("whyoom: not enough memory to diagnose the job\n");
     } catch (const std::exception& error) {

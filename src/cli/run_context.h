@@ -1,6 +1,7 @@
 // State shared by the commands that print a report: the rules and the filter.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,11 +67,12 @@ int RunAndDiagnose(const RunContext& run);
 // will recur, that there is no unknown memory error, and that the failures ended the job:
 // - The job ended by itself. After SIGTERM, SIGKILL and the like, something else ended it, even if a shell reports
 //   them as 128 + N. SIGABRT, SIGSEGV and the like are crashes of the job.
-// - The job did not continue: no later line shows that (Failure::recovered) or an error with another cause, and each
-//   failure is in the last 500 lines.
+// - The job did not continue: no later line shows that (Failure::recovered) or an error with another cause, each
+// failure
+//   is in the last 500 lines, and the job ended within ten minutes after its last line.
 // In doubt, returns false: a useless retry costs less than a job that is given up. `lines`: how many the job printed;
-// `exit_status`: as in a shell.
-bool FailsAgain(const Report& report, int exit_status, std::uint64_t lines);
+// `silence`: from the last one to its end; `exit_status`: as in a shell.
+bool FailsAgain(const Report& report, int exit_status, std::uint64_t lines, std::chrono::seconds silence);
 
 // The name of the job's output in the report, "run: python train.py ...": the program and its first path argument only.
 std::string NameOfJob(const std::vector<std::string>& command);

@@ -22,7 +22,7 @@ Failure Made(const FailureRule& rule, Retry::Answer answer) {
 
 // The verdict for a job that printed `lines` lines.
 bool Fails(const std::vector<Failure>& failures, int exit_status = 1, std::uint64_t lines = 12) {
-  return FailsAgain(MadeReport(failures), exit_status, lines);
+  return FailsAgain(MadeReport(failures), exit_status, lines, std::chrono::seconds{5});
 }
 
 TEST_CASE("a job will fail again only if all findings will recur", "[cli]") {
@@ -68,6 +68,13 @@ TEST_CASE("a failure that the job survived did not end it", "[cli]") {
   CHECK_FALSE(Fails({never}, 1, 601));
 }
 
+TEST_CASE("a job that went on in silence did not end by the failure", "[cli]") {
+  const FailureRule rule = MadeFailure();
+  const Report report = MadeReport({Made(rule, Retry::Answer::kNever)});
+  CHECK(FailsAgain(report, 1, 12, std::chrono::minutes{10}));
+  CHECK_FALSE(FailsAgain(report, 1, 12, std::chrono::seconds{601}));
+}
+
 TEST_CASE("incomplete records of failures yield no verdict", "[cli]") {
   const FailureRule rule = MadeFailure();
   Failure never = Made(rule, Retry::Answer::kNever);
@@ -75,17 +82,17 @@ TEST_CASE("incomplete records of failures yield no verdict", "[cli]") {
   never.tally.AddPlace(never.where);
   CHECK_FALSE(Fails({never}));
   Report report = MadeReport({Made(rule, Retry::Answer::kNever)});
-  CHECK(FailsAgain(report, 1, 12));
+  CHECK(FailsAgain(report, 1, 12, std::chrono::seconds{0}));
   report.reports_left_out["T1"] = 1;
-  CHECK_FALSE(FailsAgain(report, 1, 12));
+  CHECK_FALSE(FailsAgain(report, 1, 12, std::chrono::seconds{0}));
 }
 
 TEST_CASE("an unknown memory error yields no verdict", "[cli]") {
   const FailureRule rule = MadeFailure();
   Report report = MadeReport({Made(rule, Retry::Answer::kNever)});
-  CHECK(FailsAgain(report, 1, 12));
+  CHECK(FailsAgain(report, 1, 12, std::chrono::seconds{0}));
   report.problems.push_back(UnknownError(11, "RuntimeError: the arena is out of memory", 1));
-  CHECK_FALSE(FailsAgain(report, 1, 12));
+  CHECK_FALSE(FailsAgain(report, 1, 12, std::chrono::seconds{0}));
 }
 
 }  // namespace TEST_FILE
