@@ -65,8 +65,8 @@ class Inputs {
   // Whether all inputs were returned.
   bool all_listed() const { return ended_ && (!list_ || !control_.stopped()); }
 
-  // Returns the problems with the inputs; adds to `left_out` the number of problems that were not kept. Call
-  // once, at the end.
+  // Returns the problems with the inputs; adds to `left_out` the number of problems that were not kept. Call once, at
+  // the end.
   std::vector<Problem> TakeProblems(std::uint64_t* left_out);
 
  private:

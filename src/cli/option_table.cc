@@ -9,7 +9,6 @@
 
 #include "cli/commands.h"
 #include "cli/exit_status.h"
-#include "report/failure_view.h"
 #include "rules/suggest.h"
 #include "text/numbers.h"
 #include "text/quantity.h"
@@ -56,7 +55,7 @@ CLI::Option* List(CLI::App& app, const OptionRow& row, Options* options) {
 template <auto... kMembers>
 CLI::Option* Named(CLI::App& app, const OptionRow& row, Options* options) {
   return Set<kMembers...>(app, row, options)->check([](const std::string& text) {
-    return std::string(text.empty() || text == "-" ? "missing file name" : "");
+    return std::string(text == "-" ? "missing file name" : "");
   });
 }
 
@@ -82,32 +81,31 @@ CLI::Option* Call(CLI::App& app, const OptionRow& row, Options* options) {
   }
 }
 
+template <typename T>
+std::vector<std::string> NamesIn(const std::vector<Choice<T>>& choices) {
+  std::vector<std::string> names;
+  for (const Choice<T>& choice : choices) names.emplace_back(choice.name);
+  return names;
+}
+
 // Throws CLI::ValidationError, which lists the choices, if `given` is none of them.
 template <typename T>
 T ToChoice(const char* option, const std::vector<Choice<T>>& choices, const std::string& given) {
-  std::vector<std::string> names;
   for (const Choice<T>& choice : choices) {
     if (given == choice.name) return choice.value;
-    names.emplace_back(choice.name);
   }
+  const std::vector<std::string> names = NamesIn(choices);
   const std::string meant = DidYouMean(given, names);
   throw CLI::ValidationError(fmt::format("{} {}: unknown {}{} (expected {})", option, Printable(given),
                                          std::is_same_v<T, Format> ? "format" : "choice",
                                          meant.empty() ? "" : ", " + meant, Listing(names)));
 }
 
-template <typename T>
-std::string ChoicesOf(const std::vector<Choice<T>>& choices) {
-  std::vector<std::string> names;
-  for (const Choice<T>& choice : choices) names.emplace_back(choice.name);
-  return Listing(names);
-}
-
 template <const auto& kChoices, auto... kMembers>
 CLI::Option* Choose(CLI::App& app, const OptionRow& row, Options* options) {
   auto& value = Member<kMembers...>(*options);
   const auto take = [&value, name = row.name](const std::string& given) { value = ToChoice(name, kChoices, given); };
-  return app.add_option_function<std::string>(row.name, take, ChoicesOf(kChoices));
+  return app.add_option_function<std::string>(row.name, take, Listing(NamesIn(kChoices)));
 }
 
 const std::vector<Choice<Format>> kTextOrJson = {{"text", Format::kText}, {"json", Format::kJson}};
@@ -139,7 +137,7 @@ CLI::Option* Formats(CLI::App& app, const OptionRow& row, Options* options) {
       }
     }
   };
-  return app.add_option_function<std::vector<std::string>>(row.name, take, ChoicesOf(kFormats) + row.about)
+  return app.add_option_function<std::vector<std::string>>(row.name, take, Listing(NamesIn(kFormats)) + row.about)
       ->allow_extra_args(false);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -45,6 +46,18 @@ RuleFile ReadFile(const std::filesystem::path& path) {
   std::string text = ReadUpTo(*source, kMostRuleBytes + 1);
   if (!source->problem().empty()) throw Error(path.string() + ": cannot read the rule file");
   return {path.string(), std::move(text)};
+}
+
+// Of --rules. A constant, so that the digest of the rules does not depend on the number of paths in WHYOOM_RULES.
+constexpr int kHighestLayer = std::numeric_limits<int>::max();
+
+// `is_given`: the file is from --rules, so commands that the report suggests repeat the option.
+void Append(const std::string& path, int layer, bool is_given, std::vector<RuleFile>* files) {
+  for (RuleFile& file : ReadRuleFiles(path)) {
+    file.layer = layer;
+    if (is_given) file.given = path;
+    files->push_back(std::move(file));
+  }
 }
 
 // One line per fault, for a terminal or a CI log.
@@ -210,15 +223,8 @@ std::vector<RuleFile> ReadRuleFiles(const std::string& path) {
 }
 
 std::vector<RuleFile> RuleFilesOfOption(const Options& options) {
-  constexpr int kHighest = 1000;  // above the layers of WHYOOM_RULES
   std::vector<RuleFile> files;
-  for (const std::string& path : options.rules) {
-    for (RuleFile& file : ReadRuleFiles(path)) {
-      file.layer = kHighest;
-      file.given = path;  // commands that the report suggests repeat the option
-      files.push_back(std::move(file));
-    }
-  }
+  for (const std::string& path : options.rules) Append(path, kHighestLayer, true, &files);
   return files;
 }
 
@@ -228,15 +234,9 @@ std::vector<RuleFile> FindRuleFiles(const Options& options) {
   std::istringstream paths(value == nullptr ? "" : value);
   int layer = 0;
   for (std::string path; std::getline(paths, path, ':');) {
-    if (path.empty()) continue;
-    ++layer;
-    for (RuleFile& file : ReadRuleFiles(path)) {
-      file.layer = layer;
-      files.push_back(std::move(file));
-    }
+    if (!path.empty()) Append(path, ++layer, false, &files);
   }
-  std::vector<RuleFile> given = RuleFilesOfOption(options);
-  std::move(given.begin(), given.end(), std::back_inserter(files));
+  for (const std::string& path : options.rules) Append(path, kHighestLayer, true, &files);
   return files;
 }
 

@@ -3,19 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "cli/explain_command.h"
 #include "cli/print_report.h"
 #include "cli/source_lines.h"
-#include "cli/terminal.h"
 #include "cli/try_command.h"
 #include "diagnose/dump_report.h"
 #include "input/error.h"
-#include "report/failure_view.h"
-#include "report/unknown_errors.h"
-#include "text/quantity.h"
 #include "text/utf8.h"
 
 namespace whyoom {

@@ -1,5 +1,5 @@
-// A report as a document. The builders (report_document.h, explanation.h, trace_document.h, diff.h) decide
-// content, order and wording; the renderers for text and Markdown only lay it out.
+// A report as a document. The builders (report_document.h, explanation.h, trace_document.h, diff.h) decide content,
+// order and wording; the renderers for text and Markdown only lay it out.
 #pragma once
 
 #include <cstddef>

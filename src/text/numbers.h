@@ -7,7 +7,6 @@
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 namespace whyoom {
 
@@ -18,15 +17,6 @@ inline std::optional<std::uint64_t> ParseWholeNumber(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
-// Parses "2/8"; nullopt if either part is not a whole number.
-inline std::optional<std::pair<std::uint64_t, std::uint64_t>> ParseWholeNumberPair(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return std::nullopt;
-  const std::optional<std::uint64_t> first = ParseWholeNumber(text.substr(0, slash));
-  const std::optional<std::uint64_t> second = ParseWholeNumber(text.substr(slash + 1));
-  return first && second ? std::optional(std::pair(*first, *second)) : std::nullopt;
 }
 
 // The sum of two non-negative numbers, or the largest number if it overflows.

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "diagnose/report.h"
 #include "input/byte_source.h"
