@@ -12,6 +12,8 @@ endfunction()
 function(whyoom_unite target count)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   whyoom_unite_warnings(${target})
+  target_precompile_headers(${target} PRIVATE <algorithm> <filesystem> <map> <string> <vector> <fmt/format.h> <fmt/ranges.h>
+    <nlohmann/json.hpp> <re2/re2.h>)
   foreach(source IN LISTS ARGN)
     cmake_path(GET source PARENT_PATH folder)
     string(MAKE_C_IDENTIFIER "${folder}" name)
