@@ -26,23 +26,15 @@ std::optional<std::uint64_t> ReadNumber(const std::string& path, const std::stri
   return std::nullopt;
 }
 
-// The cgroup that limits the memory of this process: its version 1 memory controller if there is one, else version 2.
+// The cgroup (version 2) of this process.
 KillEvidence::Cgroup CgroupOf(const std::string& root) {
   std::ifstream file(root + "proc/self/cgroup");
-  KillEvidence::Cgroup found;
   for (std::string line; std::getline(file, line);) {
-    constexpr std::string_view kVersion1 = ":memory:";
-    constexpr std::string_view kVersion2 = "0::";
-    if (const std::size_t at = line.find(kVersion1); at != std::string::npos) {
-      const std::string folder = root + "sys/fs/cgroup/memory" + line.substr(at + kVersion1.size());
-      return {folder + "/memory.oom_control", folder + "/memory.limit_in_bytes"};
-    }
-    if (line.starts_with(kVersion2)) {
-      const std::string folder = root + "sys/fs/cgroup" + line.substr(kVersion2.size());
-      found = {folder + "/memory.events", folder + "/memory.max"};
-    }
+    if (!line.starts_with("0::")) continue;
+    const std::string folder = root + "sys/fs/cgroup" + line.substr(3);
+    return {folder + "/memory.events", folder + "/memory.max"};
   }
-  return found;
+  return {};
 }
 
 std::uint64_t LargestProcess() {
@@ -74,9 +66,8 @@ KillEvidence::Kill KillEvidence::Describe(int exit_status) const {
     line += fmt::format("; OOM kills in the cgroup: {}", during);
     kill.by_memory = kill.by_memory || during > 0;
   }
-  std::uint64_t limit = 0;  // if there is none, the file contains "max", or in version 1 a number of exbibytes
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
-  if (std::ifstream file(cgroup_.limit); file >> limit && limit < kMost)
+  std::uint64_t limit = 0;
+  if (std::ifstream file(cgroup_.limit); file >> limit)  // "max" if there is none
     line += "; memory limit of the cgroup: " + SizeText(static_cast<double>(limit));
   const char* job = std::getenv("SLURM_JOB_ID");
   const bool is_number =

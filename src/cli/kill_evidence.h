@@ -24,8 +24,7 @@ class KillEvidence {
   //   in the cgroup: 1; memory limit of the cgroup: 32.00 GiB; Slurm job 4711
   //
   // The sizes are those of getrusage(RUSAGE_CHILDREN) and /proc/meminfo; the rest is from memory.events and memory.max
-  // of cgroup v2, or memory.oom_control and memory.limit_in_bytes of v1, and SLURM_JOB_ID. Parts that are unknown are
-  // left out. "OOM kills" counts those during the job.
+  // of cgroup v2, and SLURM_JOB_ID. Parts that are unknown are left out. "OOM kills" counts those during the job.
   Kill Describe(int exit_status) const;
 
   // The files of a cgroup that count kills for lack of memory and contain the memory limit; empty if unknown.

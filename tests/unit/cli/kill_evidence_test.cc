@@ -31,19 +31,6 @@ TEST_CASE("the cgroup's OOM kills during the job, its limit, and the machine's m
                        "cgroup: 512.00 MiB") != std::string::npos);
 }
 
-TEST_CASE("a cgroup of version 1", "[cli]") {
-  const ScratchFolder root;
-  WriteSystem(root, "1048576", "max");
-  root.Write("proc/self/cgroup", "9:memory:/batch\n3:cpu:/batch\n0::/job\n");
-  root.Write("sys/fs/cgroup/memory/batch/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
-  root.Write("sys/fs/cgroup/memory/batch/memory.limit_in_bytes", "157286400\n");
-  const KillEvidence evidence(root.path() + "/");
-  root.Write("sys/fs/cgroup/memory/batch/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
-  const KillEvidence::Kill kill = evidence.Describe(kKilled);
-  CHECK(kill.by_memory);
-  CHECK(kill.line.find("OOM kills in the cgroup: 1; memory limit of the cgroup: 150.00 MiB") != std::string::npos);
-}
-
 TEST_CASE("a kill without a sign that memory ran out", "[cli]") {
   const ScratchFolder root;
   WriteSystem(root, "1073741824", "max");
