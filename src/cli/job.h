@@ -82,88 +82,63 @@ JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<
 // result, or nullopt if the child was killed. Call it while there is no other thread.
 std::optional<int> RunApart(const std::function<int()>& work);
 
-// Stores the first 8 MiB and the last 56 MiB of the output. Add never blocks and never throws; if memory is short, less
-// is stored. Read returns a line feed for each dropped line, so that line numbers stay right.
+// Stores the first 8 MiB and the last 56 MiB of the output. Add never blocks and never throws. Read returns a line feed
+// for each dropped line, so that line numbers stay right.
 class JobLog : public ByteSource {
  public:
-  static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-  static constexpr std::size_t kFirstBlocks = 8;
-  static constexpr std::size_t kMostBlocks = 64;
+  static constexpr std::size_t kFirst = std::size_t{8} << 20;
+  static constexpr std::size_t kMost = std::size_t{64} << 20;
 
-  JobLog() { blocks_.reserve(kMostBlocks + 1); }
+  // Uses malloc, because a failed `new` may end the process and so the job. Without memory, drops everything.
+  JobLog() : bytes_(static_cast<char*>(std::malloc(kMost)), &std::free), capacity_(bytes_ == nullptr ? 0 : kMost) {}
 
   void Add(std::string_view bytes) {
-    while (!bytes.empty()) {
-      if ((blocks_.empty() || blocks_.back().size == kBlockBytes) && !AddBlock()) return Drop(bytes);
-      Block& block = blocks_.back();
-      const std::size_t count = std::min(bytes.size(), kBlockBytes - block.size);
-      std::memcpy(block.bytes.get() + block.size, bytes.data(), count);
-      block.size += count;
+    while (capacity_ > 0 && !bytes.empty()) {
+      const std::size_t at = PlaceOf(added_);
+      const std::size_t count = std::min(bytes.size(), capacity_ - at);
+      if (added_ >= kMost) dropped_line_feeds_ += CountLineFeeds({bytes_.get() + at, count});
+      std::memcpy(bytes_.get() + at, bytes.data(), count);
+      added_ += count;
       bytes.remove_prefix(count);
     }
+    dropped_bytes_ += bytes.size();
+    dropped_line_feeds_ += CountLineFeeds(bytes);
   }
 
   // Number of bytes that were not stored.
-  std::uint64_t dropped_bytes() const { return dropped_bytes_; }
+  std::uint64_t dropped_bytes() const { return dropped_bytes_ + added_ - std::min<std::uint64_t>(added_, kMost); }
 
   // Call only after the last Add.
   std::size_t Read(char* buffer, std::size_t capacity) override {
-    if (at_block_ == gap_ && returned_feeds_ < dropped_line_feeds_) {
+    if (read_ == std::min<std::uint64_t>(added_, kFirst) && returned_feeds_ < dropped_line_feeds_) {
       const std::uint64_t count = std::min<std::uint64_t>(capacity, dropped_line_feeds_ - returned_feeds_);
       std::memset(buffer, '\n', count);
       returned_feeds_ += count;
       return count;
     }
-    if (at_block_ == blocks_.size()) return 0;
-    const Block& block = blocks_[at_block_];
-    const std::size_t count = std::min(capacity, block.size - at_byte_);
-    std::memcpy(buffer, block.bytes.get() + at_byte_, count);
-    at_byte_ += count;
-    if (at_byte_ == block.size) {
-      ++at_block_;
-      at_byte_ = 0;
-    }
+    if (read_ == kFirst) read_ += dropped_bytes();
+    const std::size_t at = PlaceOf(read_);
+    const std::uint64_t end = read_ < kFirst ? kFirst : kMost;
+    const std::size_t count = std::min<std::uint64_t>({capacity, added_ - read_, end - at});
+    if (count > 0) std::memcpy(buffer, bytes_.get() + at, count);
+    read_ += count;
     return count;
   }
 
  private:
-  struct Free {
-    void operator()(char* bytes) const { std::free(bytes); }
-  };
-  // Uses malloc, because a failed `new` may end the process and so the job.
-  struct Block {
-    std::unique_ptr<char, Free> bytes;
-    std::size_t size = 0;
-  };
-
-  // Appends an empty block: a new one, or the oldest after the first blocks. Returns false if neither is available.
-  bool AddBlock() {
-    Block block;
-    if (blocks_.size() < kMostBlocks) block.bytes.reset(static_cast<char*>(std::malloc(kBlockBytes)));
-    if (block.bytes == nullptr) {
-      if (blocks_.empty()) return false;
-      if (dropped_bytes_ == 0) gap_ = std::min(kFirstBlocks, blocks_.size() - 1);
-      block = std::move(blocks_[gap_]);
-      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(gap_));
-      Drop({block.bytes.get(), block.size});
-      block.size = 0;
-    }
-    blocks_.push_back(std::move(block));
-    return true;
+  // Where byte number `n` of the output is stored.
+  static std::size_t PlaceOf(std::uint64_t n) { return n < kFirst ? n : kFirst + (n - kFirst) % (kMost - kFirst); }
+  static std::uint64_t CountLineFeeds(std::string_view bytes) {
+    return static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\n'));
   }
 
-  void Drop(std::string_view bytes) {
-    dropped_bytes_ += bytes.size();
-    dropped_line_feeds_ += static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\n'));
-  }
-
-  std::vector<Block> blocks_;
-  std::size_t gap_ = 0;  // the dropped bytes came before this block
-  std::uint64_t dropped_bytes_ = 0;
+  const std::unique_ptr<char, decltype(&std::free)> bytes_;
+  const std::size_t capacity_;
+  std::uint64_t added_ = 0;          // bytes
+  std::uint64_t dropped_bytes_ = 0;  // without memory
   std::uint64_t dropped_line_feeds_ = 0;
   std::uint64_t returned_feeds_ = 0;
-  std::size_t at_block_ = 0;  // position of the next byte to read
-  std::size_t at_byte_ = 0;
+  std::uint64_t read_ = 0;  // number of the next byte to read
 };
 
 }  // namespace whyoom
