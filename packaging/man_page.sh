@@ -21,7 +21,7 @@ COLUMNS
 The width of the text report (60 to 120) and of \fB\-\-help\fR (up to 110). The default is the width of the terminal, or 80.
 .TP
 WHYOOM_RULES
-Rule files and folders, separated by colons, as for \fB\-\-rules\fR. Later ones override earlier ones; \fB\-\-rules\fR overrides all of them.
+Rule files and folders, separated by colons, for runs without \fB\-\-rules\fR.
 .TP
 XLA_FLAGS
 \fBwhyoom run\fR adds \fB\-\-xla_dump_to\fR to it for the job.

@@ -10,7 +10,6 @@ input would fail, because the program is missing or cannot run with these option
 """
 import argparse
 import atexit
-import base64
 import json
 import os
 import shutil
@@ -95,7 +94,7 @@ class Scanner:
         summary = json.loads(empty[-1])
         summary["problem_count"] += 1
         why = stderr if stderr.startswith("stopped after") else end_text(status)
-        problem = {"type": "problem", **path_fields(path_of(entry, self.form)), "what": f"whyoom failed on this input: {why}"}
+        problem = {"type": "problem", "path": path_of(entry, self.form).decode("utf-8", "replace"), "what": f"whyoom failed on this input: {why}"}
         return [*empty[:-1], json.dumps(problem), json.dumps(summary)]
 
 
@@ -128,14 +127,6 @@ def end_text(status):
 def path_of(entry, form):
     """Returns the path of an entry of a list, as bytes, as whyoom reads it."""
     return entry if form == "null" else entry.rstrip(b"\r")
-
-
-def path_fields(path):
-    """Returns a path as in whyoom's records: the text, and the bytes if they cannot be printed."""
-    text = path.decode("utf-8", "replace")
-    if text.isprintable() and text.encode() == path:
-        return {"path": text}
-    return {"path": text, "path_bytes": base64.b64encode(path).decode()}
 
 
 def read_list(spark: SparkSession, path: str, form: str = "lines") -> DataFrame:

@@ -51,10 +51,8 @@ class SurvivalSign(Record):
 class Where(Record):
     __slots__ = ()
     path: str
-    path_bytes: Optional[str]
     # The name inside the archive.
     member: Optional[str]
-    member_bytes: Optional[str]
     line: int
     last_line: int
     # Bytes from the start of the input.
@@ -449,9 +447,7 @@ class Summary(Record):
 class Problem(Record):
     __slots__ = ()
     path: str
-    path_bytes: Optional[str]
     member: Optional[str]
-    member_bytes: Optional[str]
     what: str
     # unknown_error: a line reports a memory error that matches no rule; note: a remark on an input that was read
     # completely. Absent: an input was not read completely, or a limit was reached.
@@ -468,8 +464,6 @@ class ReportSummary(Summary):
     __slots__ = ()
     _records = {**Summary._records, "problems": Problem}
     problems: List[Problem]
-    # The number of failures that are hidden because the baseline lists them, at most 5000.
-    known: Optional[int]
     # The number of failures that are hidden by --select and --ignore, at most 5000.
     ignored: Optional[int]
 

@@ -19,12 +19,19 @@ inline constexpr const char* kBatches = "Batches";
 inline constexpr const char* kTrying = "Compiling remedies";
 inline constexpr const char* kLimits = "Limits per input";
 
+// An argument without "--"; it goes to Options::paths.
+struct Positional {
+  enum class Count { kAny, kAtMostOne, kOne };
+  const char* name;
+  const char* about;
+  Count count = Count::kAny;
+};
+
 struct CommandDefinition {
   const char* name;  // the first words: "rules list"; empty for the default command
   Command command;
   const char* about;
-  const char* footer;
-  void (*add_arguments)(CLI::App& app, Options* options);  // those without "--"
+  std::vector<Positional> positionals;
 };
 
 // In display order; the default command is first.

@@ -72,7 +72,6 @@ class Batch {
   Report Read(const Artifact& input, std::size_t threads);
   void CountDone(const Report& found);
   void Close(bool drop);
-  std::string InterruptText(int signal) const;
 
   const RunContext& run_;
   XlaDump& dump_;
@@ -80,7 +79,6 @@ class Batch {
   const std::size_t jobs_;
   std::optional<ResumeJournal> journal_;
   BatchCounts counts_;
-  std::atomic<std::uint64_t> not_read_{0};   // listed, but not begun when the run was interrupted
   std::atomic<std::uint64_t> cut_short_{0};  // were being read when the run was interrupted
 
   std::mutex mutex_;  // guards all members below but `threads_`
@@ -131,7 +129,6 @@ bool Batch::IsToRead(const Artifact& input) {
   run_.outputs.ThrowIfOutput(input.path);
   if (dump_.AddFile(input.path, true)) return false;
   ++counts_.files_known;
-  if (control_.stopped()) ++not_read_;
   return !control_.stopped();
 }
 
@@ -182,10 +179,7 @@ void Batch::Work() {
 
 // Several threads call it at once. It may use up to `threads` further threads for a large input.
 Report Batch::Read(const Artifact& input, std::size_t threads) {
-  if (control_.stopped()) {
-    ++not_read_;
-    return {};
-  }
+  if (control_.stopped()) return {};
   const FileStamp stamp = journal_ ? StampOf(input.path) : FileStamp();
   counts_.Begin(input.path);
   if (journal_) {
@@ -213,21 +207,6 @@ void Batch::CountDone(const Report& found) {
   ++counts_.files_done;
 }
 
-std::string Batch::InterruptText(int signal) const {
-  const char* name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
-  std::vector<std::string> parts;
-  if (const std::uint64_t count = not_read_; count > 0)
-    parts.push_back(fmt::format("{}{} {} not read", counts_.listed ? "" : "at least ", count,
-                                count == 1 ? "input was" : "inputs were"));
-  if (const std::uint64_t count = cut_short_; count > 0)
-    parts.push_back(fmt::format("{}{} possibly not to the end", count,
-                                not_read_ > 0 ? ""
-                                : count == 1  ? " input was read"
-                                              : " inputs were read"));
-  if (!counts_.listed && not_read_ == 0) parts.emplace_back("there may be more inputs");
-  return fmt::format("interrupted by {}: {}", name, fmt::join(parts, ", "));
-}
-
 Report Batch::Finish(bool listed, const Interrupt& interrupt) {
   counts_.listed = listed;
   Close(false);
@@ -235,8 +214,14 @@ Report Batch::Finish(bool listed, const Interrupt& interrupt) {
   if (journal_) {
     if (std::optional<Problem> problem = journal_->Close()) found_.problems.push_back(*std::move(problem));
   }
-  if (interrupt.signal() != 0 && (not_read_ + cut_short_ > 0 || !listed))
-    found_.problems.push_back({"the rest", "", InterruptText(interrupt.signal())});
+  const std::uint64_t read = counts_.files_done - cut_short_;
+  if (const int signal = interrupt.signal(); signal != 0 && (read < counts_.files_known || !listed)) {
+    const char* name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
+    const char* more = listed ? "" : " or more";
+    found_.problems.push_back({"the rest", "",
+                               fmt::format("interrupted by {}: {} of {}{} inputs were read to their end", name, read,
+                                           counts_.files_known.load(), more)});
+  }
   return std::move(found_);
 }
 

@@ -21,6 +21,9 @@ const BuildFacts& TheBuild();
 const std::vector<EmbeddedFile>& EmbeddedSkill();
 inline std::string_view Skill() { return EmbeddedSkill().front().text; }
 
+// resources/help/*.txt.
+const std::vector<EmbeddedFile>& EmbeddedHelp();
+
 // rules/schema.json.
 const std::vector<EmbeddedFile>& EmbeddedRuleSchema();
 

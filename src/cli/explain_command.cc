@@ -44,26 +44,13 @@ Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked) {
   return {&NamedFramework(rules, asked, true)};
 }
 
-// The first topics whose titles contain `word`.
-std::vector<std::string> TopicsWith(const RuleSet& rules, const std::string& word) {
-  constexpr std::size_t kMost = 8;
-  std::vector<std::string> found;
-  for (const Topic& topic : Topics(rules)) {
-    if (found.size() < kMost && LowerAscii(topic.title).find(LowerAscii(word)) != std::string::npos)
-      found.push_back(topic.name);
-  }
-  return found;
-}
-
 std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& given) {
   // "E1000.?" is how reports name an undecided scenario.
   const std::string topic = given.ends_with(kUndecidedSuffix) ? given.substr(0, given.rfind(kUndecidedSuffix)) : given;
   if (topic.empty()) return std::nullopt;
   if (std::optional<Explanation> found = FindExplanation(rules, topic)) return found;
   const std::string near = SuggestTopic(rules, topic);
-  const std::vector<std::string> related = near.empty() ? TopicsWith(rules, topic) : std::vector<std::string>();
-  const std::string meant = near.empty() ? related.empty() ? "" : ", related topics: " + Listing(related)
-                                         : fmt::format(", did you mean '{}'?", near);
+  const std::string meant = near.empty() ? "" : fmt::format(", did you mean '{}'?", near);
   throw Error(
       fmt::format("unknown topic '{}'{} (`whyoom explain` lists the topics)", Printable(topic), Printable(meant)));
 }
@@ -71,7 +58,7 @@ std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string
 }  // namespace
 
 int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& text) {
-  const std::optional<Explanation> explanation = ExplanationOf(rules, options.topic);
+  const std::optional<Explanation> explanation = ExplanationOf(rules, options.paths.empty() ? "" : options.paths[0]);
   const Frameworks frameworks = FrameworksOf(rules, options.framework);
   const auto print = [&](Format format, const TextOptions& style) {
     const doc::Blocks blocks = explanation ? ExplanationBlocks(rules, *explanation, frameworks) : TopicBlocks(rules);

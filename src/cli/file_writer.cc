@@ -83,23 +83,14 @@ bool ReplaceFile(std::string_view text, const std::string& path) {
   std::random_device random;  // so that parallel runs do not use the same name
   const std::string name = fmt::format(".{}.whyoom-{:08x}", target.filename().string(), random());
   const std::string temporary = (target.parent_path() / name).string();
-  int file = -1;
-#ifdef O_TMPFILE  // has no name until it is complete, so that a killed process leaves nothing behind
-  const std::string folder = (target.parent_path() / ".").string();
-  if (access("/proc/self/fd", X_OK) == 0) file = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-#endif
-  bool is_named = file < 0;
-  if (is_named) file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0 && (errno == ENOSPC || errno == EDQUOT)) ThrowCannotWrite(path, errno);
   if (file < 0) return false;
   const bool is_ours = !old || (fchown(file, old->st_uid, old->st_gid) == 0 && fchmod(file, old->st_mode & 07777) == 0);
-  const std::string from = fmt::format("/proc/self/fd/{}", file);
   int problem = is_ours ? WriteAll(file, text) : 0;
-  if (!is_named && is_ours && problem == 0)
-    is_named = linkat(AT_FDCWD, from.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0;
   if (close(file) != 0 && problem == 0) problem = errno;
-  if (is_ours && is_named && problem == 0 && std::rename(temporary.c_str(), target.c_str()) == 0) return true;
-  if (is_named) unlink(temporary.c_str());
+  if (is_ours && problem == 0 && std::rename(temporary.c_str(), target.c_str()) == 0) return true;
+  unlink(temporary.c_str());
   if (problem != 0) ThrowCannotWrite(path, problem);
   return false;  // for example, a mount point
 }
@@ -170,7 +161,6 @@ OutputFiles::OutputFiles(const Options& options) {
   std::vector<std::string> outputs;
   if (!options.output.empty()) outputs.push_back(options.output);
   for (const ExtraOutput& extra : options.extra_outputs) outputs.push_back(extra.path);
-  if (!options.write_baseline.empty()) outputs.push_back(options.write_baseline);
   std::set<std::string> names;
   for (const std::string& output : outputs) {
     ThrowIfUnwritable(output);
@@ -183,8 +173,6 @@ OutputFiles::OutputFiles(const Options& options) {
   for (const std::string& path : options.paths) ThrowIfOutput(path);
   for (const std::string& path : options.rules) ThrowIfRule(path);
   ThrowIfOutput(options.files_from);
-  // The new baseline includes the old one.
-  if (options.baseline != options.write_baseline) ThrowIfOutput(options.baseline);
   if (options.resume.empty()) return;
   ThrowIfOutput(options.resume);
   if (names.contains(ResolvedPath(options.resume)))

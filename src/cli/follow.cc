@@ -47,8 +47,8 @@ class LiveReport {
     for (Failure& failure : failures) {
       if (printed_ids_.insert(failure.id).second) report.failures.push_back(std::move(failure));
     }
-    run_.filter.RemoveHidden(&report);
-    report.hidden_failures = {};  // reported at the end
+    run_.filter.Apply(&report);
+    report.hidden = {};  // reported at the end
     if (report.failures.empty()) return;
     const std::string text =
         (printed_.empty() || text_.detail == Detail::kBrief ? "" : "\n") + PrintText(report, text_);

@@ -398,13 +398,6 @@ Descriptor ForkRelay(Channel hold, const std::vector<Stream>& streams, const Job
   _exit(0);
 }
 
-// Opens standard streams that are closed; otherwise our own descriptors would get their numbers.
-void OpenStandardStreams() {
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDWR);  // open() returns the lowest free number
-  }
-}
-
 Channel MakeChannel(int stream) {
   if (isatty(stream) == 1) {
     if (std::optional<Channel> pty = MakePseudoTerminal(stream)) return std::move(*pty);
@@ -481,7 +474,6 @@ std::optional<int> RunApart(const std::function<int()>& work) {
 }
 
 JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<void(std::string_view)>& tee) {
-  OpenStandardStreams();
   JobResult result;
   Channel wake = MakePipe(O_CLOEXEC | O_NONBLOCK);
   g_signal_state.wake = wake.job_end.get();

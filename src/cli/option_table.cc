@@ -194,6 +194,10 @@ void TakeExitRetry(const char* name, const std::string& text, Options* options) 
   options->exit_retry = static_cast<int>(*status);
 }
 
+// Of the option, or of the variable, which separates several by colons like PATH.
+CLI::Option* Rules(CLI::App& app, const OptionRow& row, Options* options) {
+  return Set<&Options::rules>(app, row, options)->delimiter(':')->envname("WHYOOM_RULES");
+}
 CLI::Option* ExitRetry(CLI::App& app, const OptionRow& row, Options* options) {
   return Call<TakeExitRetry>(app, row, options)->expected(0, 1)->default_str(std::to_string(kFailsAgain));
 }
@@ -227,8 +231,6 @@ const OptionRow kTable[] = {
      Call<TakeTime<&Options::range, &TimeRange::until>>},
     {"--follow", "", kInputs, Bits(kDiagnose), "Keep reading, and print each failure when complete",
      Set<&Options::follow>},
-    {"--rule", "CODE", kInputs, Bits(kRulesTrace), "Also list patterns of this failure without a match",
-     Set<&Options::trace_rules>},
     {"--framework", "FRAMEWORK|all", kOutput, Bits(kExplain), "Show the steps of this framework, or of all",
      Set<&Options::framework>},
     {"--format", "FORMAT[=FILE]", kOutput, kReports, "; FORMAT=FILE writes one more report to FILE",
@@ -243,7 +245,7 @@ const OptionRow kTable[] = {
      Set<&Options::framework>},
     {"--source-root", "DIR", kOutput, kReports,
      "Root of your sources, to show the lines that a failure names (default: this folder)", Call<TakeSourceRoot>},
-    {"--rules", "FILE|DIR", kOptions, kPrinting, "Add rules, and replace those of the same id", Set<&Options::rules>},
+    {"--rules", "FILE|DIR", kOptions, kPrinting, "Add rules, and replace those of the same id", Rules},
     {"-o,--output", "FILE", kOutput, (kPrinting | Bits(kSkill)) & ~Bits(kRun),
      "Write to FILE instead of standard output", Call<TakeOutput>},
     {"-o,--output", "FILE", kOutput, Bits(kRun), "Write the diagnosis to FILE instead of standard error",
@@ -257,10 +259,6 @@ const OptionRow kTable[] = {
      List<&Options::select>},
     {"--ignore", "CODE", kSelection, kReports & ~Bits(kTry), "Do not report these, even if selected",
      List<&Options::ignore>},
-    {"--baseline", "FILE", kSelection, kReports & ~Bits(kTry), "Hide the failures recorded in FILE",
-     Named<&Options::baseline>},
-    {"--write-baseline", "FILE", kSelection, kReports & ~Bits(kTry), "Record the failures found in FILE, and hide them",
-     Named<&Options::write_baseline>},
     {"--fail-on", "CODE", kSelection, Bits(kDiagnose, kMerge), "Exit with 1 only for these, as in --select",
      List<&Options::fail_on>},
     {"--strict", "", kOutput, Bits(kDiagnose, kMerge), "Count memory errors that match no rule as found",

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/rules_command.h"
 #include "cli/terminal.h"
 #include "report/layout.h"
 #include "rules/suggest.h"
@@ -224,6 +225,7 @@ std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments,
   std::optional<EarlyExit> early = name.empty() && !rest.empty() ? MisspeltCommand(rest[0]) : std::nullopt;
   if (!early) early = Parse(*app, rest);
   if (!early) early = CheckForms(*options);
+  if (!early && command.command == Command::kRulesTrace && !options->paths.empty()) SetTracedPlace(options);
   if (!early && name.empty()) early = MisplacedCommand(options->paths);
   return early ? early : CheckCombinations(*options);
 }

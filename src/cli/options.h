@@ -65,13 +65,11 @@ struct TryOptions {
 
 struct Options {
   Command command = Command::kDiagnose;
-  std::vector<std::string> paths;  // inputs (for kTry: the dump folder); "-" is standard input
-  std::string topic;               // for kExplain; empty: list the topics
+  std::vector<std::string> paths;  // inputs, for kTry the dump folder, for kExplain the topic; "-" is standard input
   std::string framework;  // Id or name. For kExplain: "all", or empty for the default framework. For reports: empty for
                           // the framework detected in the log
-  std::vector<std::string> rules;        // files and folders; for kRulesList also sections
-  std::uint64_t trace_line = 0;          // for kRulesTrace: line of the path; 0: all relevant lines
-  std::vector<std::string> trace_rules;  // codes of failures whose patterns are always traced
+  std::vector<std::string> rules;  // files and folders; for kRulesList also sections
+  std::uint64_t trace_line = 0;    // for kRulesTrace: line of the path; 0: all relevant lines
   Format format = Format::kText;
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;
@@ -82,8 +80,6 @@ struct Options {
   std::vector<std::string> select;   // failures to report (see cli/report_filter.h); empty: all
   std::vector<std::string> ignore;   // failures not to report
   std::vector<std::string> fail_on;  // failures that make the exit status 1; empty: all
-  std::string baseline;              // file of known failures; empty: none
-  std::string write_baseline;        // file to write known failures to; empty: none
   bool exit_zero = false;
   bool strict = false;     // a memory error that matches no rule counts as found
   bool follow = false;     // keep reading growing inputs

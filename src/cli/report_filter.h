@@ -1,4 +1,4 @@
-// Which failures are reported, and which make the exit status 1: --select, --ignore, --baseline, --fail-on.
+// Which failures are reported, and which make the exit status 1: --select, --ignore, --fail-on.
 #pragma once
 
 #include <set>
@@ -9,7 +9,6 @@
 #include "cli/options.h"
 #include "diagnose/report.h"
 #include "facts/failure.h"
-#include "report/record/baseline.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -23,7 +22,8 @@ class Selection {
   // - a code or alias ("E1000", "E0100"), with all its scenarios;
   // - a scenario ("E1000.3"), with its sub-scenarios ("E1000.1" includes "E1000.1.sparsecore");
   // - a code with ".?", for failures whose scenario is not decided;
-  // - a pattern with * and ?, or a prefix of names.
+  // - a pattern with * and ?, or a prefix of names;
+  // - the id of a failure in a report ("0123456789abcdef").
   // Letter case does not matter. Throws Error, beginning with `option`, if a name matches nothing in the rules.
   Selection(const std::string& option, const std::vector<std::string>& names, const RuleSet& rules);
 
@@ -43,16 +43,11 @@ class Selection {
 
 class ReportFilter {
  public:
-  // Borrows the options. Throws Error if they name an unknown failure or an unreadable baseline.
+  // Borrows the options. Throws Error if they name an unknown failure.
   ReportFilter(const Options& options, const RuleSource& rules);
 
-  // Removes the failures that the options hide. If requested, writes the new baseline: the remaining failures and those
-  // already known. If an input was not read, keeps an existing file. Throws Error if the baseline cannot be written.
+  // Removes the failures that the options hide.
   void Apply(Report* report) const;
-
-  // Like Apply, but does not write a baseline; for a part of a report.
-  void RemoveHidden(Report* report) const;
-
   // Returns 0, 1 or 3 for the report after Apply.
   int ExitStatus(const Report& report) const;
 
@@ -63,7 +58,6 @@ class ReportFilter {
   Selection select_;
   Selection ignore_;
   Selection fail_on_;
-  Baseline known_;
 };
 
 }  // namespace whyoom

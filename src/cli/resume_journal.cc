@@ -42,14 +42,9 @@ struct Entry {
 };
 
 void Describe(auto& v, RecordOf<Entry> auto& entry) {
-  v.NeedName("path", entry.path);
-  v.Need("size", entry.size);
-  v.Need("modified", entry.modified);
-  v.Need("settings", entry.settings);
-  v.Need("artifacts", entry.artifacts);
-  v.Need("bytes", entry.bytes);
-  v.Maybe("unknown_times", entry.unknown_times);
-  v.Maybe("problems", entry.problems);
+  NeedAll(v, "path", entry.path, "size", entry.size, "modified", entry.modified, "settings", entry.settings,
+          "artifacts", entry.artifacts, "bytes", entry.bytes);
+  MaybeAll(v, "unknown_times", entry.unknown_times, "problems", entry.problems);
 }
 
 // A failure that is read back may still become a diagnosis. That needs the layouts of tuples, which reports omit.
@@ -63,8 +58,7 @@ void DescribeEntry(V& v, RecordOf<Failure> auto& failure, bool& concluded, const
     part.Extend(failure);
     part.Part("merge", [&](auto& merge) { DescribeMerge(merge, failure, rules); });
   });
-  v.Need("shapes", shapes);
-  v.Need("concluded", concluded);
+  NeedAll(v, "shapes", shapes, "concluded", concluded);
   if constexpr (V::kReads) {
     if (shapes.size() != failure.allocations.size()) return v.SetFaulty();
     for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -82,9 +76,8 @@ struct TableRecord {
 };
 
 void Describe(auto& v, RecordOf<TableRecord> auto& record) {
-  v.Need("rules", record.rules);
-  v.Need("reports_left_out", record.reports_left_out);
-  v.Need("programs_left_out", record.programs_left_out);
+  NeedAll(v, "rules", record.rules, "reports_left_out", record.reports_left_out, "programs_left_out",
+          record.programs_left_out);
 }
 
 std::string CurrentFolder() {
@@ -242,7 +235,8 @@ std::optional<Report> ResumeJournal::Recall(const Artifact& input, const FileSta
 }
 
 void ResumeJournal::Record(const Artifact& input, const FileStamp& stamp, const Report& report) {
-  if (!stamp.regular || report.retry || report.problems_left_out > 0) return;
+  const bool is_text = Printable(input.path) == input.path;
+  if (!stamp.regular || !is_text || report.retry || report.problems_left_out > 0) return;
   Json json = ToRecord(Entry{.path = input.path,
                              .size = stamp.size,
                              .modified = stamp.modified,

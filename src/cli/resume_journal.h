@@ -4,8 +4,9 @@
 // The first line names the format. A line is valid only for the same path, size, modification time and settings
 // (version, rules, limits, time range, and the current folder of a relative path). The last line of a path counts.
 //
-// Never recorded, and so read by each run: standard input and pipes, inputs cut short by an interrupt, and inputs that
-// could not be opened. Damaged inputs and those over a limit are recorded with their problems.
+// Never recorded, and so read by each run: standard input and pipes, names that are not printable text, inputs cut
+// short by an interrupt, and inputs that could not be opened. Damaged inputs and those over a limit are recorded with
+// their problems.
 #pragma once
 
 #include <cstddef>

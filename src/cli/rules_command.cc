@@ -3,16 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -48,18 +44,6 @@ RuleFile ReadFile(const std::filesystem::path& path) {
   return {path.string(), std::move(text)};
 }
 
-// Of --rules. A constant, so that the digest of the rules does not depend on the number of paths in WHYOOM_RULES.
-constexpr int kHighestLayer = std::numeric_limits<int>::max();
-
-// `is_given`: the file is from --rules, so commands that the report suggests repeat the option.
-void Append(const std::string& path, int layer, bool is_given, std::vector<RuleFile>* files) {
-  for (RuleFile& file : ReadRuleFiles(path)) {
-    file.layer = layer;
-    if (is_given) file.given = path;
-    files->push_back(std::move(file));
-  }
-}
-
 // One line per fault, for a terminal or a CI log.
 std::string FaultListing(const std::vector<Fault>& faults) {
   std::string text;
@@ -76,11 +60,6 @@ RuleSet Load(const std::vector<RuleFile>& files, std::vector<RuleEntry>* entries
   CompiledRules compiled = AddToBuiltIn(files, entries);
   if (!compiled.faults.empty()) throw Error(FaultText(compiled.faults));
   return std::move(compiled.rules);
-}
-
-// Returns nullopt if there are no files: then the built-in rules are loaded when they are needed.
-std::optional<RuleSet> LoadIfAny(const std::vector<RuleFile>& files) {
-  return files.empty() ? std::nullopt : std::optional(Load(files));
 }
 
 int Check(const Options& options) {
@@ -129,22 +108,6 @@ std::string ToJson(const std::vector<RuleEntry>& entries) {
   return list.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-std::vector<const FailureRule*> FindFailures(const RuleSet& rules, const std::vector<std::string>& given) {
-  std::vector<const FailureRule*> failures;
-  for (const std::string& name : given) {
-    const FailureRule* rule = rules.FindFailure(name);
-    if (rule == nullptr) {
-      std::vector<std::string> known;
-      for (const FailureRule& each : rules.failures) known.push_back(each.code);
-      const std::string meant = DidYouMean(name, known);
-      throw Error(fmt::format("--rule: unknown failure '{}'{}", Printable(name),
-                              meant.empty() ? " (`whyoom rules list` lists them)" : ", " + meant));
-    }
-    failures.push_back(rule);
-  }
-  return failures;
-}
-
 int ListRules(const Options& options, const TextOptions& text) {
   Options with_files = options;
   std::vector<std::string> wanted;
@@ -174,7 +137,7 @@ int RunTrace(const Options& options, const TextOptions& text) {
     paths = {"-"};
   }
   const RuleSet rules = LoadRules(options);
-  LogTrace trace{.line = options.trace_line, .asked = FindFailures(rules, options.trace_rules)};
+  LogTrace trace{.line = options.trace_line};
   const Engine engine(rules);
   Recorder reading_recorder(trace.line);
   Report found;
@@ -222,38 +185,22 @@ std::vector<RuleFile> ReadRuleFiles(const std::string& path) {
   return files;
 }
 
-std::vector<RuleFile> RuleFilesOfOption(const Options& options) {
-  std::vector<RuleFile> files;
-  for (const std::string& path : options.rules) Append(path, kHighestLayer, true, &files);
-  return files;
-}
-
 std::vector<RuleFile> FindRuleFiles(const Options& options) {
-  const char* value = std::getenv("WHYOOM_RULES");
   std::vector<RuleFile> files;
-  std::istringstream paths(value == nullptr ? "" : value);
-  int layer = 0;
-  for (std::string path; std::getline(paths, path, ':');) {
-    if (!path.empty()) Append(path, ++layer, false, &files);
+  for (const std::string& path : options.rules) {
+    for (RuleFile& file : ReadRuleFiles(path)) {
+      file.given = path;
+      files.push_back(std::move(file));
+    }
   }
-  for (const std::string& path : options.rules) Append(path, kHighestLayer, true, &files);
   return files;
 }
 
 RuleSet LoadRules(const Options& options) { return Load(FindRuleFiles(options)); }
 
-std::optional<RuleSet> LoadExtraRules(const Options& options) { return LoadIfAny(FindRuleFiles(options)); }
-
-std::optional<RuleSet> LoadRulesForJob(const Options& options) {
-  try {
-    return LoadExtraRules(options);
-  } catch (const Error& error) {
-    std::optional<RuleSet> rules = LoadIfAny(RuleFilesOfOption(options));  // throws if the fault is in these
-    const std::string fault = error.what();
-    if (!options.quiet)
-      WriteError(fmt::format("whyoom: ignored WHYOOM_RULES: {}{}", fault, fault.ends_with('\n') ? "" : "\n"));
-    return rules;
-  }
+std::optional<RuleSet> LoadExtraRules(const Options& options) {
+  const std::vector<RuleFile> files = FindRuleFiles(options);
+  return files.empty() ? std::nullopt : std::optional(Load(files));
 }
 
 int RunRules(const Options& given, const TextOptions& text) {
@@ -273,20 +220,19 @@ int RunRules(const Options& given, const TextOptions& text) {
   }
 }
 
-void SetTracedPlace(const std::string& word, Options* options) {
+void SetTracedPlace(Options* options) {
   constexpr std::size_t kMostDigits = 18;
-  options->paths = {word};
-  options->trace_line = 0;
-  const std::size_t colon = word.rfind(':');
+  std::string& path = options->paths[0];
+  const std::size_t colon = path.rfind(':');
   if (colon == std::string::npos || colon == 0) return;
-  const std::string line = word.substr(colon + 1);
+  const std::string line = path.substr(colon + 1);
   std::error_code error;
   if (line.empty() || line.size() > kMostDigits || line.find_first_not_of("0123456789") != std::string::npos ||
-      std::filesystem::exists(word, error))
+      std::filesystem::exists(path, error))
     return;
-  options->paths = {word.substr(0, colon)};
+  path.resize(colon);
   options->trace_line = std::stoull(line);
-  if (options->trace_line == 0) throw CLI::ValidationError("LOG:LINE", "invalid line 0 (lines are counted from 1)");
+  if (options->trace_line == 0) throw Error("LOG:LINE: invalid line 0 (lines are counted from 1)");
 }
 
 }  // namespace whyoom

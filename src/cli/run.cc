@@ -62,14 +62,13 @@ bool AsksForTopic(const Options& options) {
 int Dispatch(Options options) {
   if (AsksForTopic(options)) {
     options.command = Command::kExplain;
-    options.topic = options.paths[0];
   }
   const OutputFiles outputs(options);  // throws if an output would overwrite an input
   switch (options.command) {
     case Command::kExplain:
       return RunExplain(LoadRules(options), options, TextStyle(options));
     case Command::kRun:
-      return RunAndDiagnose(RunContext(options, outputs, LoadRulesForJob(options)));
+      return RunAndDiagnose(RunContext(options, outputs, LoadExtraRules(options)));
     case Command::kDiff:
       return RunDiff(LoadRules(options), options, TextStyle(options), outputs);
     case Command::kRulesList:

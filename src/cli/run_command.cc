@@ -144,7 +144,7 @@ bool LacksList(const Report& report) {
 // Reports in a format for programs are always printed. `is_notable`: the job was killed, or some output was not read,
 // which is reported even if nothing was found.
 void Print(const Options& options, const Report& report, bool line_open, bool is_notable) {
-  const bool has_notes = is_notable || !UnknownErrors(report).empty() || !report.hidden_failures.known.empty();
+  const bool has_notes = is_notable || !UnknownErrors(report).empty();
   const bool as_text = options.format == Format::kText;
   const bool nothing_to_print = as_text && report.failures.empty() && (!has_notes || options.quiet);
   // Always writes requested files, so that they never contain the report of an earlier job.

@@ -20,7 +20,7 @@ namespace whyoom {
 struct RunContext {
   // Borrows the options and outputs. `added`: the rules including the user's files, or nullopt for the built-in rules,
   // which are then loaded only if more than their literals is needed. Throws Error if an option names an unknown
-  // failure, framework or baseline.
+  // failure or framework.
   RunContext(const Options& options, const OutputFiles& outputs, std::optional<RuleSet> added);
 
   // The value of --hbm; nullopt without the option. Throws Error if it is invalid.

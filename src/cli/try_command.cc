@@ -29,6 +29,7 @@
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "input/error.h"
+#include "report/record/describe.h"
 #include "rules/suggest.h"
 #include "text/utf8.h"
 
@@ -92,20 +93,6 @@ json RequestOf(const RunContext& run, const fs::path& folder) {
   return request;
 }
 
-CompiledAttempt ToAttempt(const json& record) {
-  CompiledAttempt attempt;
-  attempt.remedy = record.at("remedy").get<std::string>();
-  attempt.setting = record.at("setting").get<std::string>();
-  attempt.seconds = record.at("seconds").get<double>();
-  for (const auto& [name, bytes] :
-       {std::pair("need_bytes", &attempt.need_bytes), std::pair("verified_bytes", &attempt.verified_bytes)}) {
-    if (record.value(name, std::int64_t{0}) > 0) *bytes = record[name].get<std::int64_t>();
-  }
-  attempt.problem = CutBytes(Printable(record.value("problem", "")), kMostTextBytes);
-  attempt.patch = record.value("patch", "");
-  return attempt;
-}
-
 // Whether a change fits, and whether any was compiled. `nothing_failed`: the status of a report without failures.
 int StatusOf(const Report& report, int nothing_failed) {
   bool is_tried = false;
@@ -164,11 +151,8 @@ void AddRoomOf(const fs::path& folder, Report* report) {
     const json found = name.starts_with(kPrefix) ? ReadJson(entry.path()) : json();
     const auto replace = [&](const Evidence& facts, std::optional<ProgramEstimates>* estimates) {
       if (!found.is_object() || !*estimates || kPrefix.data() + facts.Text("module") != name) return;
-      Room& room = (*estimates)->room;
-      room.batch = found.value("batch", room.batch);
-      room.largest_batch = found.value("largest_batch", room.largest_batch);
-      room.sequence = found.value("sequence", room.sequence);
-      room.largest_sequence = found.value("largest_sequence", room.largest_sequence);
+      RecordReader reader(found);
+      Describe(reader, (*estimates)->room);
     };
     for (Failure& failure : report->failures) replace(failure.facts, &failure.estimates);
     for (CompiledProgram& program : report->programs) replace(program.facts, &program.estimates);
@@ -203,19 +187,13 @@ void ForgetFolder(const std::string& folder, Report* report) {
 }
 
 Recompilation ReadResults(const std::string& path) {
-  try {
-    const json found = ReadJson(path);
-    Recompilation results;
-    results.module = found.at("module").get<std::string>();
-    results.compiler = found.at("compiler").get<std::string>();
-    results.unchanged_bytes = found.at("unchanged_bytes").get<std::int64_t>();
-    results.seconds = found.at("seconds").get<double>();
-    results.stopped = found.value("stopped", "");
-    for (const json& record : found.at("attempts")) results.attempts.push_back(ToAttempt(record));
-    return results;
-  } catch (const json::exception&) {
-    throw Error(Printable(path) + ": not the results of remedies");
+  std::optional<Recompilation> results = FromRecord<Recompilation>(ReadJson(path));
+  if (!results) throw Error(Printable(path) + ": not the results of remedies");
+  for (CompiledAttempt& attempt : results->attempts) {
+    if (attempt.need_bytes.value_or(0) <= 0) attempt.need_bytes.reset();
+    attempt.problem = CutBytes(Printable(attempt.problem), kMostTextBytes);
   }
+  return *std::move(results);
 }
 
 namespace {

@@ -7,17 +7,9 @@
 #include <utility>
 
 #include "facts/evidence.h"
+#include "text/numbers.h"
 
 namespace whyoom {
-
-void HiddenFailures::Join(const HiddenFailures& other) {
-  ignored.insert(other.ignored.begin(), other.ignored.end());
-  known.insert(other.known.begin(), other.known.end());
-  for (const std::string& id : known) ignored.erase(id);
-  for (std::set<std::string>* ids : {&ignored, &known}) {
-    while (ids->size() > kMost) ids->erase(std::prev(ids->end()));
-  }
-}
 
 void Report::Join(Report other) {
   if (!table) {
@@ -25,13 +17,15 @@ void Report::Join(Report other) {
   } else if (other.table) {
     table->Join(std::move(*other.table));
   }
-  artifacts += other.artifacts;
+  artifacts = SaturatingAdd(artifacts, other.artifacts);
   retry = retry || other.retry;
-  bytes += other.bytes;
+  bytes = SaturatingAdd(bytes, other.bytes);
   unknown_times += other.unknown_times;
   std::move(other.problems.begin(), other.problems.end(), std::back_inserter(problems));
-  problems_left_out += other.problems_left_out;
-  hidden_failures.Join(other.hidden_failures);
+  problems_left_out = SaturatingAdd(problems_left_out, other.problems_left_out);
+  constexpr std::size_t kMostHidden = 5000;  // the smallest ids, so that the order does not matter
+  hidden.merge(other.hidden);
+  while (hidden.size() > kMostHidden) hidden.erase(std::prev(hidden.end()));
   BoundProblems(&problems, &problems_left_out);
 }
 
@@ -54,8 +48,7 @@ Report MakeReport(const std::string& rules_fingerprint, Report found) {
     report.table.reset();
   }
   for (const Failure& failure : report.failures) {
-    report.hidden_failures.ignored.erase(failure.id);
-    report.hidden_failures.known.erase(failure.id);
+    report.hidden.erase(failure.id);
   }
   MaskSecretsOf(&report.problems);
   SortProblems(&report.problems, &report.problems_left_out);

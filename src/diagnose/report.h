@@ -17,20 +17,6 @@
 
 namespace whyoom {
 
-// Failures that were found but are not among those of the report.
-struct HiddenFailures {
-  // Maximum number of each kind; keeps the smallest ids, so that the order of Join does not matter.
-  static constexpr std::size_t kMost = 5000;
-
-  std::set<std::string> ignored;  // not selected by the user
-  std::set<std::string> known;    // contained in a baseline
-
-  bool empty() const { return ignored.empty() && known.empty(); }
-
-  // Commutative and associative. An id that is known in one of them and ignored in the other counts as known.
-  void Join(const HiddenFailures& other);
-};
-
 struct Report {
   std::optional<FailureTable> table;      // before the conclusions; absent if nothing was found
   std::vector<Failure> failures;          // after the conclusions, like the next three; root causes first
@@ -43,8 +29,8 @@ struct Report {
   std::uint64_t unknown_times = 0;  // failures kept although it is unknown whether they are in the time range
   std::vector<Problem> problems;
   std::uint64_t problems_left_out = 0;  // number beyond what a report can contain
-  HiddenFailures hidden_failures;
-  bool retry = false;  // the system prevented reading; another attempt may succeed
+  std::set<std::string> hidden;         // ids of failures that the user does not want to see; bounded
+  bool retry = false;                   // the system prevented reading; another attempt may succeed
 
   // Not joined.
   std::string version;                  // of the program

@@ -1,7 +1,6 @@
 #include "report/encodings.h"
 
 #include <fmt/format.h>
-#include <nettle/base64.h>
 
 #include <algorithm>
 #include <cctype>
@@ -53,26 +52,6 @@ std::string Escaped(std::string_view word) {
 }
 
 }  // namespace
-
-std::string ToBase64(std::string_view bytes) {
-  std::string text(BASE64_ENCODE_RAW_LENGTH(bytes.size()), '\0');
-  base64_encode_raw(text.data(), bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
-  return text;
-}
-
-std::optional<std::string> FromBase64(std::string_view text) {
-  std::string bytes(BASE64_DECODE_LENGTH(text.size()), '\0');
-  base64_decode_ctx context;
-  base64_decode_init(&context);
-  std::size_t size = bytes.size();
-  if (base64_decode_update(&context, &size, reinterpret_cast<std::uint8_t*>(bytes.data()), text.size(), text.data()) ==
-          0 ||
-      base64_decode_final(&context) == 0)
-    return std::nullopt;
-  bytes.resize(size);
-  if (ToBase64(bytes) != text) return std::nullopt;  // it accepts blanks
-  return bytes;
-}
 
 std::string PathUri(std::string_view path) {
   constexpr std::string_view kHex = "0123456789ABCDEF";

@@ -7,12 +7,6 @@
 
 namespace whyoom {
 
-// Base64 (RFC 4648), for bytes in JSON that are not valid text.
-std::string ToBase64(std::string_view bytes);
-
-// Returns nullopt for anything that ToBase64 does not write.
-std::optional<std::string> FromBase64(std::string_view text);
-
 // Encodes a file name byte by byte as a URI (RFC 3986): a relative reference, or a file: URI if the path is absolute.
 // Percent-encodes all characters except unreserved ones and "/".
 std::string PathUri(std::string_view path);

@@ -20,88 +20,43 @@ struct Nothing : Scope {
   Value Get(std::string_view /*name*/) const override { return Unknown{}; }
 };
 
-// The steps of a remedy for one framework.
-struct Steps {
+// How to apply a remedy in one framework.
+struct Way {
   const Framework* framework = nullptr;  // null if the rule data does not define it
-  bool is_fallback = false;              // the default framework's steps, because the framework has none
-  std::vector<std::string> texts;        // of the steps that need no values from a log
+  bool is_fallback = false;              // the default framework's, because the requested one has none
+  std::vector<std::string> steps;        // that need no values from a log
+  const Snippet* snippet = nullptr;      // code before and after; may be null
 };
 
-// Code before and after a remedy, in one framework.
-struct ShownSnippet {
-  const Framework* framework = nullptr;  // never null
-  const Snippet* snippet = nullptr;      // borrowed from the rules
-};
-
-// The keys of steps or snippets, that of the default framework first.
-std::vector<std::string> KeysOf(const auto& by_framework) {
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : by_framework)
-    keys.insert(key == RuleSet::kDefaultFramework ? keys.begin() : keys.end(), key);
-  return keys;
+// For each requested framework; if none is requested, for each framework with steps, the default one first.
+std::vector<Way> WaysOf(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
+  std::vector<std::pair<std::string, const Framework*>> keys;  // of the steps, and the framework that asks for them
+  for (const Framework* asked : frameworks) keys.emplace_back(rules.KeyOfSteps(remedy, asked->id), asked);
+  for (const auto& [key, steps] : remedy.how) {
+    if (frameworks.empty())
+      keys.emplace(key == RuleSet::kDefaultFramework ? keys.begin() : keys.end(), key, rules.FindFramework(key));
+  }
+  std::vector<Way> ways;
+  for (const auto& [key, asked] : keys) {
+    const auto how = remedy.how.find(key);
+    if (how == remedy.how.end()) continue;
+    Way& way = ways.emplace_back(Way{rules.FindFramework(key)});
+    way.is_fallback = way.framework != asked;
+    for (const Sentence& step : how->second) {
+      if (std::optional<std::string> text = step.Fill(Nothing())) way.steps.push_back(*std::move(text));
+    }
+    if (const auto found = remedy.snippets.find(key); found != remedy.snippets.end()) way.snippet = &found->second;
+  }
+  return ways;
 }
 
-Steps ToSteps(const Framework* framework, const std::vector<Sentence>& steps) {
-  Steps made{framework};
-  for (const Sentence& step : steps) {
-    if (const std::optional<std::string> text = step.Fill(Nothing())) made.texts.push_back(*text);
-  }
-  return made;
-}
-
-// An entry for each requested framework (perhaps with the default one's steps); if none is requested, an entry for each
-// framework with steps, the default one first.
-std::vector<Steps> StepsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
-  std::vector<Steps> all;
-  if (frameworks.empty()) {
-    for (const std::string& key : KeysOf(remedy.how))
-      all.push_back(ToSteps(rules.FindFramework(key), remedy.how.at(key)));
-    return all;
-  }
-  for (const Framework* framework : frameworks) {
-    const auto found = remedy.how.find(rules.KeyOfSteps(remedy, framework->id));
-    if (found == remedy.how.end()) continue;
-    const Framework* of = rules.FindFramework(found->first);
-    all.push_back(ToSteps(of, found->second));
-    all.back().is_fallback = of != framework;
-  }
-  return all;
-}
-
-// For the same frameworks as StepsIn, with the same fallback to the default framework.
-std::vector<ShownSnippet> SnippetsIn(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
-  std::vector<ShownSnippet> shown;
-  const auto add = [&](const std::string& key) {
-    const Framework* framework = rules.FindFramework(key);
-    const auto found = remedy.snippets.find(key);
-    const bool is_new =
-        std::none_of(shown.begin(), shown.end(), [&](const ShownSnippet& one) { return one.framework == framework; });
-    if (framework != nullptr && found != remedy.snippets.end() && is_new) shown.push_back({framework, &found->second});
-  };
-  if (frameworks.empty()) {
-    for (const std::string& key : KeysOf(remedy.snippets)) add(key);
-  }
-  for (const Framework* framework : frameworks)
-    add(remedy.snippets.contains(framework->id) ? framework->id : rules.KeyOfSteps(remedy, framework->id));
-  return shown;
-}
-
-// The names in steps and code that only some releases have.
-std::vector<const NameVersions*> VersionsIn(const RuleSet& rules, const std::vector<Steps>& steps,
-                                            const std::vector<ShownSnippet>& snippets) {
-  std::vector<const NameVersions*> found;
-  const auto contain = [](const std::vector<std::string>& texts, const std::string& name) {
-    return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return ContainsName(text, name); });
-  };
-  for (const NameVersions& versions : rules.name_versions) {
-    const bool in_code = std::any_of(snippets.begin(), snippets.end(), [&](const ShownSnippet& one) {
-      return ContainsName(one.snippet->after, versions.id);
-    });
-    const bool is_in = in_code || std::any_of(steps.begin(), steps.end(),
-                                              [&](const Steps& one) { return contain(one.texts, versions.id); });
-    if (is_in) found.push_back(&versions);
-  }
-  return found;
+// Whether the steps or the code have this name, which only some releases have.
+bool HasName(const std::vector<Way>& ways, const std::string& name) {
+  const auto contains = [&](const std::string& text) { return ContainsName(text, name); };
+  return std::any_of(ways.begin(), ways.end(), [&](const Way& way) {
+    return std::any_of(way.steps.begin(), way.steps.end(), contains) ||
+           (way.snippet != nullptr && contains(way.snippet->after));
+  });
 }
 
 // "jax.memory: jax 0.7.0 or newer".
@@ -251,24 +206,17 @@ doc::List FieldsOf(const Remedy& remedy) {
   return fields;
 }
 
-void AddSteps(const std::vector<Steps>& all, doc::Blocks* blocks) {
-  for (const Steps& steps : all) {
-    std::string title = "How";
-    if (steps.framework != nullptr) title += " in " + steps.framework->name;
-    if (steps.is_fallback) title += " (the default steps)";
-    doc::AddSection({title, {ListOf(steps.texts, doc::List::Style::kSteps)}}, blocks);
-  }
-}
-
-void AddSnippets(const std::vector<ShownSnippet>& snippets, doc::Blocks* blocks) {
+void AddWays(const std::vector<Way>& ways, doc::Blocks* blocks) {
   doc::Blocks code;
-  for (const ShownSnippet& one : snippets) {
-    const auto add = [&](const std::string& caption, const std::string& text) {
-      doc::Code lines = doc::CodeOf(text);
-      code.emplace_back(doc::Code{caption, one.snippet->language, std::move(lines.lines)});
-    };
-    add(one.framework->name + ", before:", one.snippet->before);
-    add("After:", one.snippet->after);
+  for (const Way& way : ways) {
+    const std::string title = way.framework == nullptr ? "How" : "How in " + way.framework->name;
+    doc::AddSection(
+        {title + (way.is_fallback ? " (the default steps)" : ""), {ListOf(way.steps, doc::List::Style::kSteps)}},
+        blocks);
+    if (way.snippet == nullptr || way.framework == nullptr) continue;
+    for (const auto& [caption, text] : {std::pair(way.framework->name + ", before:", way.snippet->before),
+                                        std::pair(std::string("After:"), way.snippet->after)})
+      code.emplace_back(doc::Code{caption, way.snippet->language, doc::CodeOf(text).lines});
   }
   doc::AddSection({"Before and after", std::move(code)}, blocks);
 }
@@ -328,12 +276,12 @@ doc::Blocks FailureBlocks(const Explanation& explanation) {
 doc::Blocks RemedyBlocks(const RuleSet& rules, const Remedy& remedy, const Frameworks& frameworks) {
   doc::Blocks blocks = {doc::Verdict{0, Printable(remedy.id), doc::Sentence(remedy.title)}};
   blocks.emplace_back(FieldsOf(remedy));
-  const std::vector<Steps> steps = StepsIn(rules, remedy, frameworks);
-  AddSteps(steps, &blocks);
-  const std::vector<ShownSnippet> snippets = SnippetsIn(rules, remedy, frameworks);
-  AddSnippets(snippets, &blocks);
+  const std::vector<Way> ways = WaysOf(rules, remedy, frameworks);
+  AddWays(ways, &blocks);
   std::vector<std::string> releases;
-  for (const NameVersions* versions : VersionsIn(rules, steps, snippets)) releases.push_back(VersionsText(*versions));
+  for (const NameVersions& versions : rules.name_versions) {
+    if (HasName(ways, versions.id)) releases.push_back(VersionsText(versions));
+  }
   doc::AddSection({"Required releases", {ListOf(releases)}}, &blocks);
   doc::AddSection({"Helps with", {HelpsWith(rules, remedy)}}, &blocks);
   AddLinks("Read more", remedy.links, &blocks);

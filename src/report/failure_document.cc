@@ -28,6 +28,71 @@ constexpr std::size_t kPlaces = 50;
 constexpr std::size_t kLongestPath = 1000;  // columns
 constexpr std::size_t kMessage = 8000;      // bytes
 
+// The smallest need first; attempts without one last.
+std::vector<CompiledAttempt> SortedByNeed(std::vector<CompiledAttempt> attempts) {
+  const auto need = [](const CompiledAttempt& attempt) { return attempt.need_bytes.value_or(INT64_MAX); };
+  std::stable_sort(attempts.begin(), attempts.end(),
+                   [&](const CompiledAttempt& a, const CompiledAttempt& b) { return need(a) < need(b); });
+  return attempts;
+}
+
+// Whether the program fits with the change: "yes", "no", "worse" (needs more than unchanged), "failed", "unknown"
+// (without a limit).
+std::string AttemptText(const Failure& failure, const CompiledAttempt& attempt) {
+  constexpr double kVisible = 0.005;  // of a GiB: the figures have two decimals
+  constexpr double kGiB = 1U << 30;
+  const Recompilation& recompilation = *failure.recompilation;
+  if (!attempt.need_bytes) return "failed";
+  if (recompilation.Fits(attempt, failure.facts)) return "yes";
+  if (static_cast<double>(*attempt.need_bytes - recompilation.unchanged_bytes) > kVisible * kGiB) return "worse";
+  return failure.facts.Number("limit_bytes") ? "no" : "unknown";
+}
+
+// "Compiled with libtpu 0.0.52, without a TPU. Unchanged, the program needs 16.77 GiB, as reported." The failure must
+// have a recompilation.
+std::string RecompilationText(const Failure& failure) {
+  const Recompilation& recompilation = *failure.recompilation;
+  const std::int64_t difference = recompilation.Difference(failure.facts);
+  std::string text = fmt::format("Compiled with {}, without a TPU. Unchanged, the program needs {}",
+                                 Printable(recompilation.compiler), FormatSize(recompilation.unchanged_bytes));
+  text += difference == 0
+              ? ", as reported."
+              : fmt::format(
+                    " here, {} {} than reported, because the version of the compiler or the topology differs. The "
+                    "remedies are corrected by this difference.",
+                    FormatSize(std::abs(difference)), difference > 0 ? "less" : "more");
+  if (recompilation.stopped.empty()) return text;
+  return text + fmt::format(" Not all changes were compiled: {}.", Printable(recompilation.stopped));
+}
+
+// "The job went on after this failure, as line 41 shows: step 12 loss 2.3"; empty if nothing shows that it did.
+std::string RecoveredText(const Failure& failure) {
+  if (!failure.recovered) return {};
+  return fmt::format("The job went on after this failure, as line {} shows: {}", failure.recovered->line,
+                     Printable(failure.recovered->text));
+}
+
+// "train.py:41"; empty if the row names no source file.
+std::string SourceText(const Allocation& row) {
+  return row.source_file.empty() ? "" : Printable(SourceLineText(row.source_file, row.source_line));
+}
+
+// Why the diagnosis is uncertain: contradictions, or only a fragment of the message. Empty if neither applies.
+std::string CautionText(const Failure& failure) {
+  if (failure.confidence != Confidence::kLow) return {};
+  if (failure.contradictions.empty()) return "The log contains only a fragment of the message, so little is certain.";
+  std::string text;
+  for (const Contradiction& contradiction : failure.contradictions) text += Printable(contradiction.text) + " ";
+  return text + "These figures are not used.";
+}
+
+// "reported by 12 processes", "reported by about 12000 processes"; empty for one.
+std::string ProcessesText(const Failure& failure) {
+  const std::uint64_t occurrences = failure.tally.occurrences();
+  if (occurrences <= 1) return {};
+  return fmt::format("reported by {}{} processes", failure.tally.hosts.complete ? "" : "about ", occurrences);
+}
+
 doc::Verdict VerdictOf(const Failure& failure) {
   doc::Verdict verdict{1, failure.rule->code, doc::Sentence(Verdict(failure))};
   for (const std::string& text : {RecoveredText(failure), NeedText(failure), CautionText(failure)}) {

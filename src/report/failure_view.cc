@@ -26,6 +26,15 @@ std::string OpenHeadline(const std::vector<const Scenario*>& candidates) {
   return list.empty() ? "" : " – possibly " + list;
 }
 
+// "results stay the same"; "diagnostic only" for a remedy that saves nothing itself.
+std::string SafetyText(const RankedRemedy& ranked) {
+  if (ranked.remedy->inquiry) return "diagnostic only";
+  if (ranked.safety == "safe") return "results stay the same";
+  if (ranked.safety == "safe_slower") return "same results, slower";
+  if (ranked.safety == "risky") return "may change results";
+  return "changes training";
+}
+
 // " with 4 micro-batches"; empty if the estimate assumes no number of parts.
 std::string PartsText(const RankedRemedy& ranked) {
   const std::string& in_parts = ranked.remedy->in_parts;
@@ -33,6 +42,24 @@ std::string PartsText(const RankedRemedy& ranked) {
   if (ranked.parts == 0 || hole == std::string::npos) return {};
   return " " + std::string(in_parts).replace(hole, std::string_view(kPartsPlaceholder).size(),
                                              fmt::format("{}", ranked.parts));
+}
+
+// "saves about 5.02 GiB"; empty if unknown or zero.
+std::string SavesText(const RankedRemedy& ranked) {
+  if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
+  const char* saves = ranked.compiled ? "saves " : ranked.at_least ? "saves at least " : "saves about ";
+  return saves + FormatSize(*ranked.saves_bytes) + PartsText(ranked);
+}
+
+// "should fit", "does not fit alone"; with "may" if the error of the estimate permits both. Empty if unknown.
+std::string EnoughText(const RankedRemedy& ranked) {
+  if (!ranked.enough) return {};
+  if (ranked.compiled)
+    return !*ranked.enough     ? "does not fit alone (compiled)"
+           : ranked.borderline ? "just fits (compiled)"
+                               : "fits (compiled)";
+  if (*ranked.enough) return ranked.borderline ? "may fit" : "should fit";
+  return ranked.borderline ? "may not fit alone" : "does not fit alone";
 }
 
 // " ± 0.4 GiB", the error of the remaining need, in its unit; empty if it is small.
@@ -140,62 +167,6 @@ std::optional<Need> NeedOf(const Failure& failure) {
                            : "free"};
 }
 
-std::string SafetyText(const RankedRemedy& ranked) {
-  if (ranked.remedy->inquiry) return "diagnostic only";
-  if (ranked.safety == "safe") return "results stay the same";
-  if (ranked.safety == "safe_slower") return "same results, slower";
-  if (ranked.safety == "risky") return "may change results";
-  return "changes training";
-}
-
-std::string SavesText(const RankedRemedy& ranked) {
-  if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
-  const char* saves = ranked.compiled ? "saves " : ranked.at_least ? "saves at least " : "saves about ";
-  return saves + FormatSize(*ranked.saves_bytes) + PartsText(ranked);
-}
-
-std::vector<CompiledAttempt> SortedByNeed(std::vector<CompiledAttempt> attempts) {
-  const auto need = [](const CompiledAttempt& attempt) { return attempt.need_bytes.value_or(INT64_MAX); };
-  std::stable_sort(attempts.begin(), attempts.end(),
-                   [&](const CompiledAttempt& a, const CompiledAttempt& b) { return need(a) < need(b); });
-  return attempts;
-}
-
-std::string AttemptText(const Failure& failure, const CompiledAttempt& attempt) {
-  constexpr double kVisible = 0.005;  // of a GiB: the figures have two decimals
-  constexpr double kGiB = 1U << 30;
-  const Recompilation& recompilation = *failure.recompilation;
-  if (!attempt.need_bytes) return "failed";
-  if (recompilation.Fits(attempt, failure.facts)) return "yes";
-  if (static_cast<double>(*attempt.need_bytes - recompilation.unchanged_bytes) > kVisible * kGiB) return "worse";
-  return failure.facts.Number("limit_bytes") ? "no" : "unknown";
-}
-
-std::string RecompilationText(const Failure& failure) {
-  const Recompilation& recompilation = *failure.recompilation;
-  const std::int64_t difference = recompilation.Difference(failure.facts);
-  std::string text = fmt::format("Compiled with {}, without a TPU. Unchanged, the program needs {}",
-                                 Printable(recompilation.compiler), FormatSize(recompilation.unchanged_bytes));
-  text += difference == 0
-              ? ", as reported."
-              : fmt::format(
-                    " here, {} {} than reported, because the version of the compiler or the topology differs. The "
-                    "remedies are corrected by this difference.",
-                    FormatSize(std::abs(difference)), difference > 0 ? "less" : "more");
-  if (recompilation.stopped.empty()) return text;
-  return text + fmt::format(" Not all changes were compiled: {}.", Printable(recompilation.stopped));
-}
-
-std::string EnoughText(const RankedRemedy& ranked) {
-  if (!ranked.enough) return {};
-  if (ranked.compiled)
-    return !*ranked.enough     ? "does not fit alone (compiled)"
-           : ranked.borderline ? "just fits (compiled)"
-                               : "fits (compiled)";
-  if (*ranked.enough) return ranked.borderline ? "may fit" : "should fit";
-  return ranked.borderline ? "may not fit alone" : "does not fit alone";
-}
-
 std::string NeedText(const Failure& failure) {
   const std::optional<Need> need = NeedOf(failure);
   if (!need) return {};
@@ -236,12 +207,6 @@ std::string EffectText(const RankedRemedy& ranked, const Failure& failure) {
   return text + (text.empty() ? "" : " · ") + SafetyText(ranked);
 }
 
-std::string RecoveredText(const Failure& failure) {
-  if (!failure.recovered) return {};
-  return fmt::format("The job went on after this failure, as line {} shows: {}", failure.recovered->line,
-                     Printable(failure.recovered->text));
-}
-
 namespace {
 
 std::string RetryAnswer(const Retry& retry) {
@@ -259,10 +224,6 @@ std::string RetryAnswer(const Retry& retry) {
 
 std::string RetryText(const Retry& retry) {
   return RetryAnswer(retry) + (retry.why.empty() ? "" : " " + Printable(retry.why));
-}
-
-std::string SourceText(const Allocation& row) {
-  return row.source_file.empty() ? "" : Printable(SourceLineText(row.source_file, row.source_line));
 }
 
 std::string RuleId(const Failure& failure) {
@@ -319,20 +280,6 @@ NextStep NextOf(const Failure& failure) {
     return {"whyoom try " + ShellWord(folder.starts_with("-") ? "./" + folder : folder) + RuleOptions(failure), kTry};
   }
   return {ExplainCommand(failure), "explains this failure"};
-}
-
-std::string CautionText(const Failure& failure) {
-  if (failure.confidence != Confidence::kLow) return {};
-  if (failure.contradictions.empty()) return "The log contains only a fragment of the message, so little is certain.";
-  std::string text;
-  for (const Contradiction& contradiction : failure.contradictions) text += Printable(contradiction.text) + " ";
-  return text + "These figures are not used.";
-}
-
-std::string ProcessesText(const Failure& failure) {
-  const std::uint64_t occurrences = failure.tally.occurrences();
-  if (occurrences <= 1) return {};
-  return fmt::format("reported by {}{} processes", failure.tally.hosts.complete ? "" : "about ", occurrences);
 }
 
 FailureRow RowOf(const Failure& failure) {

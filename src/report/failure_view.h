@@ -47,40 +47,15 @@ std::optional<Need> NeedOf(const Failure& failure);
 // "jit_step needs 20.77 GiB, 5.02 GiB over the 15.75 GiB of v5e"; empty if the need is unknown.
 std::string NeedText(const Failure& failure);
 
-// "results stay the same"; "diagnostic only" for a remedy that saves nothing itself.
-std::string SafetyText(const RankedRemedy& ranked);
-
-// The smallest need first; attempts without one last.
-std::vector<CompiledAttempt> SortedByNeed(std::vector<CompiledAttempt> attempts);
-
-// Whether the program fits with the change: "yes", "no", "worse" (needs more than unchanged), "failed", "unknown"
-// (without a limit).
-std::string AttemptText(const Failure& failure, const CompiledAttempt& attempt);
-
-// "Compiled with libtpu 0.0.52, without a TPU. Unchanged, the program needs 16.77 GiB, as reported." The failure must
-// have a recompilation.
-std::string RecompilationText(const Failure& failure);
-
 // The compile in which this remedy and the first of its enough_with fit together; nullptr if there is none.
 const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Failure& failure);
-
-// "saves about 5.02 GiB"; empty if unknown or zero.
-std::string SavesText(const RankedRemedy& ranked);
-// "should fit", "does not fit alone"; with "may" if the error of the estimate permits both. Empty if unknown.
-std::string EnoughText(const RankedRemedy& ranked);
 
 // "needs 10.73 GiB ± 0.4 GiB with 4 micro-batches: should fit · same results, slower". Another remedy is named by its
 // number: "fits together with remedy 5". If a dump was available but gave no estimate, the effect is unknown.
 std::string EffectText(const RankedRemedy& ranked, const Failure& failure);
 
-// "The job went on after this failure, as line 41 shows: step 12 loss 2.3"; empty if nothing shows that it did.
-std::string RecoveredText(const Failure& failure);
-
 // Whether a retry can succeed, and why: "A retry will fail the same way. …". Empty if both are unknown.
 std::string RetryText(const Retry& retry);
-
-// "train.py:41"; empty if the row names no source file.
-std::string SourceText(const Allocation& row);
 
 // The diagnosis as a topic of `whyoom explain`: "E1000.2", or "E1000" if there are no scenarios or the log does not
 // decide.
@@ -114,12 +89,6 @@ struct NextStep {
   std::string purpose;
 };
 NextStep NextOf(const Failure& failure);
-
-// Why the diagnosis is uncertain: contradictions, or only a fragment of the message. Empty if neither applies.
-std::string CautionText(const Failure& failure);
-
-// "reported by 12 processes", "reported by about 12000 processes"; empty for one.
-std::string ProcessesText(const Failure& failure);
 
 // What a list of many failures shows for one of them.
 struct FailureRow {

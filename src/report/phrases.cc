@@ -168,14 +168,4 @@ class Splitter {
 
 std::vector<Phrase> PhrasesOf(std::string_view sentence) { return Splitter(Printable(sentence)).Split(); }
 
-std::string WithoutMarks(std::string_view sentence) {
-  std::string text;
-  for (Mark mark = NextMark(sentence, 0); mark.open != std::string_view::npos; mark = NextMark(sentence, 0)) {
-    text += sentence.substr(0, mark.open);
-    text += sentence.substr(mark.open + 1, mark.close - mark.open - 1);
-    sentence.remove_prefix(mark.close + 1);
-  }
-  return text.append(sentence);
-}
-
 }  // namespace whyoom

@@ -15,11 +15,8 @@ struct Phrase {
   bool is_name = false;
 };
 
-// The joined phrases equal WithoutMarks(Printable(sentence)); none is empty. A call with blanks inside its brackets is
-// one name.
+// The joined phrases equal the printable sentence without backquotes around code; none is empty. A call with blanks
+// inside its brackets is one name.
 std::vector<Phrase> PhrasesOf(std::string_view sentence);
-
-// Removes the backquotes around code, for formats without markup.
-std::string WithoutMarks(std::string_view sentence);
 
 }  // namespace whyoom

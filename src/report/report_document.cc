@@ -72,10 +72,9 @@ void AddUnknownErrors(const Report& report, doc::Blocks* notes) {
   notes->emplace_back(doc::Section{kUnknownErrors, std::move(blocks)});
 }
 
-void AddProblems(const Report& report, doc::Blocks* notes) {
-  const std::vector<const Problem*> problems = UnreadInputs(report);
-  doc::List list{doc::List::Style::kWarnings, {}, 0};
-  list.left_out = UnreadInputsLeftOut(report);
+// Shows all problems of the report itself, and some of those with inputs.
+void AddProblems(const std::vector<const Problem*>& problems, std::uint64_t left_out, doc::Blocks* notes) {
+  doc::List list{doc::List::Style::kWarnings, {}, left_out};
   std::size_t shown = 0;
   for (const Problem* problem : problems) {
     if (!problem->of_report && shown++ >= kProblems) {
@@ -84,21 +83,6 @@ void AddProblems(const Report& report, doc::Blocks* notes) {
     }
     list.items.push_back({doc::Joined(
         {doc::Name(ArtifactText({problem->path, problem->member})), Words(": "), doc::Sentence(problem->what)})});
-  }
-  if (list.items.empty()) return;
-  notes->emplace_back(std::move(list));
-}
-
-void AddNotesOnInputs(const Report& report, doc::Blocks* notes) {
-  doc::List list{doc::List::Style::kWarnings, {}, 0};
-  for (const Problem& problem : report.problems) {
-    if (!problem.is_note_on_input()) continue;
-    if (list.items.size() >= kProblems) {
-      ++list.left_out;
-      continue;
-    }
-    list.items.push_back({doc::Joined(
-        {doc::Name(ArtifactText({problem.path, problem.member})), Words(": "), doc::Sentence(problem.what)})});
   }
   if (!list.items.empty()) notes->emplace_back(std::move(list));
 }
@@ -133,8 +117,8 @@ ReportDocument MakeDocument(const Report& report) {
   if (const std::string text = HiddenText(report); !text.empty())
     document.notes.emplace_back(doc::Paragraph{doc::Sentence(text)});
   AddUnknownErrors(report, &document.notes);
-  AddProblems(report, &document.notes);
-  AddNotesOnInputs(report, &document.notes);
+  AddProblems(UnreadInputs(report), UnreadInputsLeftOut(report), &document.notes);
+  AddProblems(NotesOnInputs(report), 0, &document.notes);
   if (!report.rule_files.empty()) {
     document.notes.emplace_back(
         doc::Paragraph{doc::Joined({Words("rules: built-in plus "), doc::Name(RuleFilesPhrase(report.rule_files))})});

@@ -23,7 +23,6 @@ using Entries = std::vector<RecordEntry>;
 constexpr std::size_t kLineBytes = 160;  // shown of a log line
 constexpr std::size_t kTextBytes = 200;  // shown of a pattern, value or sentence
 constexpr std::size_t kMostLines = 40;   // shown
-constexpr std::size_t kLiterals = 6;     // shown of a pattern
 constexpr int kDepth = 4;                // levels of nested conditions shown
 
 std::string Cut(std::string_view text, std::size_t bytes) { return CutBytes(MaskSecrets(Printable(text)), bytes); }
@@ -113,26 +112,6 @@ void AddLines(const LogTrace& trace, doc::Blocks* blocks) {
   if (lines.empty() && trace.line == 0) blocks->emplace_back(Text("No line contains a literal of the rules."));
 }
 
-// Lists the header patterns of the requested failures that were not tried at the traced lines.
-void AddUntried(const LogTrace& trace, doc::Blocks* blocks) {
-  std::set<std::string> tried;
-  for (const RecordEntry& entry : trace.reading) tried.insert(entry.what);
-  doc::List patterns{doc::List::Style::kFields, {}, 0};
-  for (const FailureRule* rule : trace.asked) {
-    for (const HeaderPattern& head : rule->header_patterns) {
-      if (tried.contains(rule->NameOf(head))) continue;
-      std::vector<std::string> literals = head.pattern.Literals(kMinHeaderLiteral);
-      const std::size_t more = literals.size() - std::min(literals.size(), kLiterals);
-      literals.resize(literals.size() - more);
-      patterns.items.push_back(
-          Field(Printable(rule->NameOf(head)),
-                fmt::format("\"{}\"{}", Cut(fmt::format("{}", fmt::join(literals, "\", \"")), kTextBytes),
-                            more > 0 ? fmt::format(" or {} more", more) : "")));
-    }
-  }
-  doc::AddSection({"Header patterns without a literal there", {std::move(patterns)}}, blocks);
-}
-
 void AddFailures(const LogTrace& trace, doc::Blocks* blocks) {
   std::size_t shown = 0;
   const Entries& entries = trace.conclusions;
@@ -161,7 +140,6 @@ doc::Blocks TraceBlocks(const LogTrace& trace) {
                             : fmt::format("line {}, {}", trace.line, Counted(trace.failures, "failure", "failures")));
   doc::Blocks blocks = {std::move(summary)};
   AddLines(trace, &blocks);
-  AddUntried(trace, &blocks);
   AddFailures(trace, &blocks);
   doc::List warnings{doc::List::Style::kWarnings, {}, 0};
   if (trace.is_truncated)

@@ -13,12 +13,11 @@
 namespace whyoom {
 
 struct LogTrace {
-  std::uint64_t line = 0;                 // traced, 1-based; 0: all
-  std::vector<const FailureRule*> asked;  // failures whose header patterns are listed even if no literal occurs
-  std::vector<RecordEntry> reading;       // inputs, their lines, and what each pattern did there
-  std::vector<RecordEntry> conclusions;   // failures, and the steps of their diagnosis
-  std::size_t failures = 0;               // found, also those that were not recorded
-  bool is_truncated = false;              // `reading` lacks the last lines of a long log
+  std::uint64_t line = 0;                // traced, 1-based; 0: all
+  std::vector<RecordEntry> reading;      // inputs, their lines, and what each pattern did there
+  std::vector<RecordEntry> conclusions;  // failures, and the steps of their diagnosis
+  std::size_t failures = 0;              // found, also those that were not recorded
+  bool is_truncated = false;             // `reading` lacks the last lines of a long log
   std::vector<Problem> problems;
 };
 

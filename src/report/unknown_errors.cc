@@ -14,23 +14,31 @@
 namespace whyoom {
 namespace {
 
-std::vector<const Problem*> ProblemsThat(const Report& report, bool are_unknown_errors) {
+std::vector<const Problem*> ProblemsThat(const Report& report, auto holds) {
   std::vector<const Problem*> problems;
   for (const Problem& problem : report.problems) {
-    if (problem.is_unknown_error() == are_unknown_errors && !problem.is_note_on_input()) problems.push_back(&problem);
+    if (holds(problem)) problems.push_back(&problem);
   }
   return problems;
 }
 
 }  // namespace
 
-std::vector<const Problem*> UnknownErrors(const Report& report) { return ProblemsThat(report, true); }
+std::vector<const Problem*> UnknownErrors(const Report& report) {
+  return ProblemsThat(report, [](const Problem& problem) { return problem.is_unknown_error(); });
+}
 
-std::vector<const Problem*> UnreadInputs(const Report& report) { return ProblemsThat(report, false); }
+std::vector<const Problem*> NotesOnInputs(const Report& report) {
+  return ProblemsThat(report, [](const Problem& problem) { return problem.is_note_on_input(); });
+}
+
+std::vector<const Problem*> UnreadInputs(const Report& report) {
+  return ProblemsThat(
+      report, [](const Problem& problem) { return !problem.is_unknown_error() && !problem.is_note_on_input(); });
+}
 
 std::uint64_t UnknownErrorsLeftOut(const Report& report) {
-  const auto is_unknown = [](const Problem& problem) { return problem.is_unknown_error(); };
-  return std::any_of(report.problems.begin(), report.problems.end(), is_unknown) ? report.problems_left_out : 0;
+  return UnknownErrors(report).empty() ? 0 : report.problems_left_out;
 }
 
 std::uint64_t UnreadInputsLeftOut(const Report& report) {
@@ -48,9 +56,27 @@ std::string UnknownErrorText(const Problem& unknown) {
   return unknown.occurrences > 1 ? fmt::format("{} ({} times)", text, unknown.occurrences) : text;
 }
 
-std::string ProblemText(const Problem& problem) {
-  const std::string what = Printable(problem.what);
-  return problem.path.empty() ? what : ArtifactText({problem.path, problem.member}) + ": " + what;
+std::vector<Remark> RemarksOf(const Report& report, std::size_t most) {
+  std::vector<Remark> remarks;
+  const auto add = [&](const std::vector<const Problem*>& problems, std::uint64_t left_out, const Remark& kind) {
+    const bool is_cut = problems.size() > most || (left_out > 0 && problems.size() == most);
+    const std::size_t shown = is_cut ? most - 1 : problems.size();
+    for (std::size_t i = 0; i < shown; ++i) {
+      const Problem& problem = *problems[i];
+      remarks.push_back(kind);
+      remarks.back().problem = &problem;
+      if (!problem.path.empty()) remarks.back().place = UnknownErrorPlace(problem);
+      remarks.back().text = kind.hint == nullptr ? Printable(problem.what) : UnknownErrorText(problem);
+    }
+    if (const std::uint64_t more = SaturatingAdd(problems.size() - shown, left_out); more > 0) {
+      remarks.push_back(kind);
+      remarks.back().text = fmt::format("{} more; --format json lists them", more);
+    }
+  };
+  add(UnknownErrors(report), UnknownErrorsLeftOut(report),
+      {kUnknownErrors, report.strict ? "error" : "warning", kRuleHint});
+  add(UnreadInputs(report), UnreadInputsLeftOut(report), {"whyoom could not read everything", "warning"});
+  return remarks;
 }
 
 bool AllRead(const Report& report) {
@@ -65,18 +91,13 @@ bool NothingRead(const Report& report) {
 std::string NothingFoundText(const Report& report) {
   if (NothingRead(report)) return "Nothing could be read";
   const bool all_known = UnknownErrors(report).empty();
-  const std::string none = report.hidden_failures.empty() ? "No" : "No other";
+  const std::string none = report.hidden.empty() ? "No" : "No other";
   return none + (all_known ? "" : " known") + " out-of-memory error found";
 }
 
 std::string HiddenText(const Report& report) {
-  const auto& [ignored, known] = report.hidden_failures;
-  std::string text;
-  if (!known.empty()) text += Counted(known.size(), "failure", "failures") + " listed in the baseline";
-  if (!ignored.empty())
-    text += (text.empty() ? "" : ", and ") + Counted(ignored.size(), "failure", "failures") +
-            " excluded by --select or --ignore";
-  return text.empty() ? text : "Hidden: " + text + ".";
+  if (report.hidden.empty()) return {};
+  return "Hidden: " + Counted(report.hidden.size(), "failure", "failures") + " excluded by --select or --ignore.";
 }
 
 }  // namespace whyoom

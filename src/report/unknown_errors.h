@@ -17,6 +17,7 @@ inline constexpr const char* kRuleHint =
 // The problems of one kind, in report order. Borrows the report.
 std::vector<const Problem*> UnknownErrors(const Report& report);
 std::vector<const Problem*> UnreadInputs(const Report& report);
+std::vector<const Problem*> NotesOnInputs(const Report& report);
 
 // "logs.tar › train.log:41"; without a line number if the entry only counts further errors.
 std::string UnknownErrorPlace(const Problem& unknown);
@@ -24,8 +25,19 @@ std::string UnknownErrorPlace(const Problem& unknown);
 // The text of the line and how often it occurs, or the number of further errors.
 std::string UnknownErrorText(const Problem& unknown);
 
-// "logs.tar › train.log: the archive is truncated"; without a place if the problem is not about an input.
-std::string ProblemText(const Problem& problem);
+// What formats for CI servers show of an unread input or an unknown error.
+struct Remark {
+  const char* title;
+  const char* level;  // "error", "warning"
+  const char* hint = nullptr;
+  const Problem* problem = nullptr;  // borrowed; null if the remark only counts others
+  std::string place = {};            // empty if it is not about an input
+  std::string text = {};
+
+  std::string Sentence() const { return place.empty() ? text : place + ": " + text; }
+};
+// At most `most` of each kind; the last one counts those that are not shown.
+std::vector<Remark> RemarksOf(const Report& report, std::size_t most);
 
 // The number of omitted problems of one kind. Problems are omitted from the end of the report, and unknown errors come
 // last.
@@ -41,7 +53,7 @@ bool AllRead(const Report& report);
 // True if no input could be read at all.
 bool NothingRead(const Report& report);
 
-// "Hidden: 2 failures listed in the baseline."; empty if nothing is hidden.
+// "Hidden: 2 failures excluded by --select or --ignore."; empty if nothing is hidden.
 std::string HiddenText(const Report& report);
 
 }  // namespace whyoom

@@ -26,10 +26,10 @@ std::string FailureLine(int megabytes) {
          ".00M. That was not possible. There are 6.43M free.\n";
 }
 
-// The logs and dumps of all test cases, with names that are not text.
+// The logs and dumps of all test cases.
 void WriteCases(const ScratchFolder& scratch) {
   for (const auto& entry : fs::directory_iterator(std::string(WHYOOM_SOURCE_DIR) + "/testdata/cases")) {
-    const std::string name = "tree/" + entry.path().filename().string() + "\n\xff.log";
+    const std::string name = "tree/" + entry.path().filename().string() + " \xc3\xa9.log";
     scratch.Write(name, ReadText((entry.path() / "log").string()));
     if (!fs::is_directory(entry.path() / "dump")) continue;
     fs::create_directories(scratch.path() + "/dump");
@@ -48,6 +48,7 @@ TEST_CASE("a batch with a journal prints the same bytes and reads nothing twice"
   const ScratchFolder scratch;
   WriteCases(scratch);
   scratch.Write("packed.gz", std::string("\x1f\x8b\x08\x00\x00", 5));
+  scratch.Write("tree/no text\n\xff.log", FailureLine(10));  // not in the journal
   for (const std::string format : {"text", "json", "ndjson"}) {
     for (const bool with_dump : {false, true}) {
       std::vector<std::string> arguments = {"--format", format, "tree", "packed.gz", "gone.log"};

@@ -229,14 +229,10 @@ TEST_CASE("--fail-on changes only the exit status", "[cli]") {
   CHECK(RunWhyoom({"--fail-on", "0100", log, log + ".gone"}).exit_status == 3);
 }
 
-TEST_CASE("a baseline recognizes a failure at another line, time and host", "[cli]") {
+TEST_CASE("a failure is ignored by its id, at any line, time and host", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = ReadText(CaseLog("buffer-fragmented"));
-  scratch.Write("a.log", log);
-  CHECK(RunWhyoom({"--baseline", "known.json", "a.log"}, "", scratch.path()).exit_status == 2);
-  CHECK(RunWhyoom({"--write-baseline", "known.json", "a.log"}, "", scratch.path()).exit_status == 0);
-  const std::string known = ReadText(scratch.path() + "/known.json");
-
+  const std::string id = json::parse(RunWhyoom({"--format", "json", "-"}, log).out)["diagnoses"][0]["id"];
   std::string moved = "2031-01-02 03:04:05 step 1\nstep 2\n\n";
   std::size_t begin = 0;
   while (begin < log.size()) {
@@ -244,39 +240,27 @@ TEST_CASE("a baseline recognizes a failure at another line, time and host", "[cl
     moved += "2031-01-02T03:04:06.789Z other-host-7 [rank3]: " + log.substr(begin, end - begin) + "\n";
     begin = end + 1;
   }
-  scratch.Write("b.log", moved);
-  for (const char* name : {"a.log", "b.log"}) {
-    INFO(name);
-    const ProcessResult again = RunWhyoom({"--baseline", "known.json", name}, "", scratch.path());
+  for (const std::string& text : {log, moved}) {
+    const ProcessResult again = RunWhyoom({"--ignore", "0123456789abcdef," + id}, text);
     CHECK(again.exit_status == 0);
-    CHECK(Holds(again.out, "Hidden: 1 failure listed in the baseline."));
+    CHECK(Holds(again.out, "Hidden: 1 failure excluded by --select or --ignore."));
   }
-  // Another failure is new, and is added.
-  const std::string other = CaseLog("compile-padded-points");
-  const ProcessResult both = RunWhyoom({"--baseline", "known.json", "b.log", other}, "", scratch.path());
-  CHECK(both.exit_status == 1);
-  CHECK(Holds(both.out, "E1000"));
-  CHECK(RunWhyoom({"--baseline", "known.json", "--write-baseline", "known.json", "b.log", other}, "", scratch.path())
-            .exit_status == 0);
-  CHECK(json::parse(ReadText(scratch.path() + "/known.json"))["failures"].size() == 2);
-  CHECK(RunWhyoom({"--baseline", "known.json", "b.log", other}, "", scratch.path()).exit_status == 0);
-  // A report must not overwrite the baseline, and a log is not a baseline.
-  CHECK(RunWhyoom({"--baseline", "known.json", "-o", "known.json", "a.log"}, "", scratch.path()).exit_status == 2);
-  CHECK(RunWhyoom({"--baseline", "a.log", "a.log"}, "", scratch.path()).exit_status == 2);
+  const ProcessResult other = RunWhyoom({"--ignore", id, CaseLog("compile-padded-points")});
+  CHECK(other.exit_status == 1);
+  CHECK(Holds(other.out, "E1000"));
 }
 
 TEST_CASE("failures that parts hide are counted once in the merged report, in any order", "[cli]") {
   const ScratchFolder scratch;
   const std::string padded = CaseLog("compile-padded-points");
   const std::string fragmented = CaseLog("buffer-fragmented");
-  RunWhyoom({"--write-baseline", "known.json", padded}, "", scratch.path());
   const auto part = [&](const std::string& name, std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--format", "ndjson", "-o", name});
     RunWhyoom(arguments, "", scratch.path());
   };
-  part("1.ndjson", {"--baseline", "known.json", padded});
-  part("2.ndjson", {"--baseline", "known.json", padded, fragmented});
-  part("3.ndjson", {"--ignore", "0100", fragmented, padded, "--baseline", "known.json"});
+  part("1.ndjson", {"--ignore", "E1000", padded});
+  part("2.ndjson", {"--ignore", "E1000", padded, fragmented});
+  part("3.ndjson", {"--ignore", "0100,E1000", fragmented, padded});
   const auto summary = [&](const std::vector<std::string>& parts) {
     std::vector<std::string> arguments = {"merge", "--format", "json"};
     arguments.insert(arguments.end(), parts.begin(), parts.end());
@@ -284,14 +268,13 @@ TEST_CASE("failures that parts hide are counted once in the merged report, in an
   };
   const json forward = summary({"1.ndjson", "2.ndjson", "3.ndjson"});
   CHECK(forward == summary({"3.ndjson", "2.ndjson", "1.ndjson"}));
-  CHECK(forward["known"] == 1);
-  CHECK_FALSE(forward.contains("ignored"));  // another part reports it
+  CHECK(forward["ignored"] == 1);  // another part reports the other
   CHECK(forward["diagnoses"] == 1);
-  CHECK(summary({"1.ndjson", "3.ndjson"})["ignored"] == 1);
+  CHECK(summary({"1.ndjson", "3.ndjson"})["ignored"] == 2);
   CHECK(RunWhyoom({"merge", "--ignore", "0100", "1.ndjson", "2.ndjson"}, "", scratch.path()).exit_status == 0);
 }
 
-TEST_CASE("run reports a missing XLA dump, but not for failures in the baseline", "[cli]") {
+TEST_CASE("run reports a missing XLA dump", "[cli]") {
   const ScratchFolder scratch;
   const std::string line =
       "echo 'jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory in memory "
@@ -303,12 +286,6 @@ TEST_CASE("run reports a missing XLA dump, but not for failures in the baseline"
   // An error that lists its allocations needs no dump.
   const std::string listed = "cat '" + CaseLog("compile-padded-points") + "'; exit 1";
   CHECK(!Holds(RunWhyoom({"run", "--", "sh", "-c", listed}, "", scratch.path()).err, "the job wrote no dump"));
-  const std::string log = scratch.Write("job.log", run.out);
-  RunWhyoom({"--write-baseline", "known.json", log}, "", scratch.path());
-  const ProcessResult known =
-      RunWhyoom({"run", "--baseline", "known.json", "--", "sh", "-c", line}, "", scratch.path());
-  CHECK(Holds(known.err, "Hidden: 1 failure listed in the baseline."));
-  CHECK(!Holds(known.err, "the job wrote no dump"));
 }
 
 TEST_CASE("a command after an option is an error unless it is a file", "[cli]") {
@@ -319,12 +296,6 @@ TEST_CASE("a command after an option is an error unless it is a file", "[cli]") 
   scratch.Write("run", "all is well\n");
   CHECK(RunWhyoom({"-q", "run"}, "", scratch.path()).exit_status == 0);
   CHECK(RunWhyoom({"--follow", "--xla-dump", ".", "run"}, "", scratch.path()).exit_status == 2);
-}
-
-TEST_CASE("explain suggests topics whose titles contain the word", "[cli]") {
-  const std::string error = RunWhyoom({"explain", "vmem"}).err;
-  CHECK(Holds(error, "related topics: E1001, "));
-  CHECK(Holds(error, "tpu.vmem"));
 }
 
 TEST_CASE("run returns the job's exit status, whatever failures are selected", "[cli]") {
@@ -341,20 +312,6 @@ TEST_CASE("run returns the job's exit status, whatever failures are selected", "
   CHECK(brief.exit_status == 7);
   CHECK(Holds(brief.err, "E1000  compile time"));
   CHECK(RunWhyoom({"run", "--select", "E9", "--", "true"}, "", scratch.path()).exit_status == 2);
-}
-
-TEST_CASE("a baseline is not changed if an input cannot be read", "[cli]") {
-  const ScratchFolder scratch;
-  scratch.Write("a.log", ReadText(CaseLog("buffer-fragmented")));
-  CHECK(RunWhyoom({"--write-baseline", "known.json", "a.log"}, "", scratch.path()).exit_status == 0);
-  const std::string known = ReadText(scratch.path() + "/known.json");
-  const ProcessResult gone = RunWhyoom({"--write-baseline", "known.json", "none.log"}, "", scratch.path());
-  CHECK(gone.exit_status == 3);
-  CHECK(Holds(gone.out + gone.err, "baseline not changed"));
-  CHECK(ReadText(scratch.path() + "/known.json") == known);
-  // A new baseline is written from what could be read.
-  CHECK(RunWhyoom({"--write-baseline", "new.json", "a.log", "none.log"}, "", scratch.path()).exit_status == 3);
-  CHECK(ReadText(scratch.path() + "/new.json") == known);
 }
 
 TEST_CASE("a report on unreadable inputs does not claim that nothing was found", "[cli]") {
@@ -386,7 +343,7 @@ TEST_CASE("failures without a time are reported and do not make the status 3", "
 TEST_CASE("an option without a value after = does not take the next argument", "[cli]") {
   const ScratchFolder scratch;
   const std::string log = scratch.Write("a.log", "a log to keep\n");
-  for (const char* option : {"--output=", "--write-baseline=", "--source-root=", "--tried="}) {
+  for (const char* option : {"--output=", "--source-root=", "--tried="}) {
     const ProcessResult result = RunWhyoom({option, log});
     CHECK(result.exit_status == 2);
     CHECK(result.err.starts_with(std::string("whyoom: missing value: ") + option));

@@ -173,7 +173,7 @@ int Mutate(int argc, char** argv) {
   app.add_option("--at-least", at_least, "Percentage that must be detected for exit status 0 (default: 100)");
   app.add_option("-j,--jobs", mutation.jobs, "Number of parallel jobs");
   CLI11_PARSE(app, argc, argv);
-  const std::vector<RuleFile> own = RuleFilesOfOption(options);
+  const std::vector<RuleFile> own = FindRuleFiles(options);
   bool ok = true;
   const std::string result = TestRules(own.empty() ? RulesOf(BuiltInFiles(), ExampleFiles()) : LoadRules(options), &ok);
   if (!ok) throw Error("the rules do not pass `whyoom rules test`: " + result);

@@ -65,52 +65,28 @@ std::optional<SourcePlace> SourceBelow(const std::string& root, const Failure& f
   return source;
 }
 
-// The number of annotations to print in full: all, or one fewer than the limit, so that the last one can report how
-// many more there are.
-std::size_t ShownOf(std::size_t count, bool more) {
-  return count > kMostAnnotations || (more && count == kMostAnnotations) ? kMostAnnotations - 1 : count;
-}
-
 std::string FailureCommands(const Report& report, const std::string& source_root) {
   std::string text;
-  const std::size_t shown = ShownOf(report.failures.size(), false);
+  const std::size_t count = report.failures.size();
+  const std::size_t shown = count > kMostAnnotations ? kMostAnnotations - 1 : count;  // the last one counts the others
   for (std::size_t i = 0; i < shown; ++i) {
     const Failure& failure = report.failures[i];
     std::string title = RuleId(failure) + " " + Printable(failure.rule->title);
     if (const std::string program = ProgramOf(failure); !program.empty()) title += " (" + program + ")";
     text += Command({"error", title, PrintShort(failure), SourceBelow(source_root, failure)});
   }
-  if (const std::size_t more = report.failures.size() - shown; more > 0)
-    text += Command({"error", "whyoom", fmt::format("{} more failures: see the report in the log of this step", more)});
-  return text;
-}
-
-std::string ProblemCommands(const Report& report) {
-  std::string text;
-  const std::vector<const Problem*> problems = UnreadInputs(report);
-  const std::uint64_t left_out = UnreadInputsLeftOut(report);
-  const std::size_t shown = ShownOf(problems.size(), left_out > 0);
-  for (std::size_t i = 0; i < shown; ++i)
-    text += Command({"warning", "whyoom could not read everything", ProblemText(*problems[i])});
-  if (const std::uint64_t more = problems.size() - shown + left_out; more > 0)
-    text += Command({"warning", "whyoom could not read everything", fmt::format("{} more problems", more)});
-  return text;
-}
-
-// Annotates only the first errors; the report in the step's log lists the others.
-std::string UnknownErrorCommands(const Report& report) {
-  constexpr std::size_t kMostUnknown = 3;
-  const std::vector<const Problem*> unknown = UnknownErrors(report);
-  const char* level = report.strict ? "error" : "warning";
-  const std::size_t shown = std::min(unknown.size(), kMostUnknown);
-  std::string text;
-  for (std::size_t i = 0; i < shown; ++i) {
+  if (count > shown)
     text += Command(
-        {level, kUnknownErrors,
-         fmt::format("{}: {}\n\n{}", UnknownErrorPlace(*unknown[i]), UnknownErrorText(*unknown[i]), kRuleHint)});
+        {"error", "whyoom", fmt::format("{} more failures: see the report in the log of this step", count - shown)});
+  return text;
+}
+
+std::string RemarkCommands(const Report& report) {
+  std::string text;
+  for (const Remark& remark : RemarksOf(report, kMostAnnotations)) {
+    const std::string hint = remark.hint == nullptr ? "" : std::string("\n\n") + remark.hint;
+    text += Command({remark.level, remark.title, remark.Sentence() + hint});
   }
-  if (const std::uint64_t more = unknown.size() - shown + UnknownErrorsLeftOut(report); more > 0)
-    text += Command({level, kUnknownErrors, fmt::format("{} more: see the report in the log of this step", more)});
   return text;
 }
 
@@ -141,7 +117,7 @@ std::string Inert(const std::string& text) {
 
 std::string PrintGithub(const Report& report, const std::string& source_root) {
   const std::string inputs = Counted(report.artifacts, "input", "inputs");
-  std::string text = FailureCommands(report, source_root) + UnknownErrorCommands(report) + ProblemCommands(report);
+  std::string text = FailureCommands(report, source_root) + RemarkCommands(report);
   const bool none_read = NothingRead(report);
   if (report.failures.empty() && !none_read)
     text += Command({"notice", "whyoom", NothingFoundText(report) + " in " + inputs});

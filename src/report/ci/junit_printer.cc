@@ -85,35 +85,23 @@ std::string NewName(const std::string& class_name, const std::string& wanted, st
   return made;
 }
 
-Test ErrorTest(const Problem& problem, std::set<std::string>* names) {
-  const std::string kind = problem.of_report ? "whyoom.report" : "whyoom.input";
-  const std::string wanted = problem.path.empty() ? "the report" : ArtifactText({problem.path, problem.member});
-  return {kind, NewName(kind, wanted, names), "error", kind, Printable(problem.what), ProblemText(problem)};
-}
-
-// The test is skipped, because the error may be harmless; with --strict it fails.
-Test UnknownErrorTest(const Problem& problem, bool strict, std::set<std::string>* names) {
-  const std::string kind = "whyoom.unknown_error";
-  const std::string message = UnknownErrorText(problem);
-  return {kind,
-          NewName(kind, UnknownErrorPlace(problem), names),
-          strict ? "failure" : "skipped",
-          kind,
-          message,
-          fmt::format("{}: {}\n{}\n", kUnknownErrors, message, kRuleHint)};
+// An unread input is an error. An unknown error is skipped, because it may be harmless; with --strict it fails.
+Test RemarkTest(const Remark& remark, bool strict, std::set<std::string>* names) {
+  const bool is_unknown = remark.hint != nullptr;
+  const bool of_report = remark.problem == nullptr || remark.problem->of_report;
+  const char* kind = is_unknown ? "whyoom.unknown_error" : of_report ? "whyoom.report" : "whyoom.input";
+  const std::string name = NewName(kind, remark.place.empty() ? "the report" : remark.place, names);
+  const char* outcome = !is_unknown ? "error" : strict ? "failure" : "skipped";
+  const std::string text =
+      is_unknown ? fmt::format("{}: {}\n{}\n", remark.title, remark.text, remark.hint) : remark.Sentence();
+  return {kind, name, outcome, kind, remark.text, text};
 }
 
 std::vector<Test> TestsOf(const Report& report) {
   std::vector<Test> tests;
   for (const Failure& failure : report.failures) tests.push_back(FailedTest(failure, tests.size() < kMostTexts));
   std::set<std::string> names;
-  for (const Problem* problem : UnreadInputs(report)) tests.push_back(ErrorTest(*problem, &names));
-  if (const std::uint64_t left_out = UnreadInputsLeftOut(report); left_out > 0) {
-    const std::string more = fmt::format("{} more inputs could not be read", left_out);
-    tests.push_back({"whyoom.report", "more problems", "error", "whyoom.report", more, more});
-  }
-  for (const Problem* problem : UnknownErrors(report))
-    tests.push_back(UnknownErrorTest(*problem, report.strict, &names));
+  for (const Remark& remark : RemarksOf(report, kMostTexts)) tests.push_back(RemarkTest(remark, report.strict, &names));
   if (tests.empty()) tests.push_back({"whyoom", "no out-of-memory error", nullptr, "", "", ""});
   return tests;
 }
@@ -129,10 +117,7 @@ std::string PrintJunit(const Report& report) {
       {"occurrences", fmt::format("{}", Summarize(report).occurrences)}};
   if (!report.rule_files.empty())
     properties.insert(properties.begin() + 2, {"rule_files", RuleFilesPhrase(report.rule_files)});
-  if (const std::size_t known = report.hidden_failures.known.size(); known > 0)
-    properties.emplace_back("known", fmt::format("{}", known));
-  if (const std::size_t ignored = report.hidden_failures.ignored.size(); ignored > 0)
-    properties.emplace_back("ignored", fmt::format("{}", ignored));
+  if (!report.hidden.empty()) properties.emplace_back("ignored", fmt::format("{}", report.hidden.size()));
   return JunitXml(TestsOf(report), properties);
 }
 

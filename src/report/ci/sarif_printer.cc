@@ -26,12 +26,11 @@ constexpr const char* kSchema =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 constexpr const char* kSourceRoot = "%SRCROOT%";
 
-// GitHub's code scanning shows 5000 results per run and 100 locations per result, and accepts files of up to 10 MB
+// GitHub's code scanning shows 5000 results per run, and accepts files of up to 10 MB
 // after gzip compression. kMostResultBytes stays below that even for incompressible text; indentation compresses to
 // almost nothing.
 constexpr std::size_t kMostResults = 5000;
-constexpr std::size_t kMostRelated = 99;
-constexpr std::size_t kMostRelatedOfAll = 20000;
+constexpr std::size_t kMostRelated = 10;
 constexpr std::size_t kMostResultBytes = 8'000'000;
 constexpr std::size_t kMostNotifications = 100;
 
@@ -88,26 +87,6 @@ Json Related(Json location, const std::string& text) {
 constexpr std::size_t kLongestUri = 255;  // GitHub's code scanning cuts longer names
 constexpr std::size_t kLongestDescription = 1000;
 
-// The rules of a run: the codes and scenarios that occur in the report, described from the rule data.
-class SarifRules {
- public:
-  // Returns the index of the failure's rule, which is added if it is new.
-  std::size_t IndexOf(const Failure& failure);
-
-  Json Take() { return std::move(rules_); }
-
- private:
-  Json Describe(const Failure& failure) const;
-  std::map<std::string, std::size_t> index_;  // by id of the rule
-  Json rules_ = Json::array();
-};
-
-std::size_t SarifRules::IndexOf(const Failure& failure) {
-  const auto [entry, is_new] = index_.emplace(RuleId(failure), index_.size());
-  if (is_new) rules_.push_back(Describe(failure));
-  return entry->second;
-}
-
 // What the failure means, and where to read more.
 std::string HelpText(const Failure& failure) {
   std::string text;
@@ -122,7 +101,7 @@ std::string HelpText(const Failure& failure) {
 }
 
 // Depends only on the rule data, so failures of the same rule give the same description.
-Json SarifRules::Describe(const Failure& failure) const {
+Json RuleOf(const Failure& failure) {
   const FailureRule& rule = *failure.rule;
   const bool has_scenario = failure.scenario != nullptr;
   std::string what = has_scenario ? failure.scenario->about : "";
@@ -147,17 +126,16 @@ class SarifRun {
   Json Make();
 
  private:
-  Json Result(const Failure& failure, std::size_t most_related);
-  void SetLocations(const Failure& failure, std::size_t most_related, Json* result);
+  Json Result(const Failure& failure);
+  void SetLocations(const Failure& failure, Json* result);
   void AddResults();
   void Notify(const char* level, const std::string& text, Json locations = Json::array());
-  void AddProblems();
-  void AddUnknownErrors();
+  void AddRemarks();
   void AddLeftOut();
 
   const Report& report_;
   const std::string& source_root_;
-  SarifRules rules_;
+  std::map<std::string, Json> rules_;  // by id: the codes and scenarios that occur
   Json results_ = Json::array();
   Json notifications_ = Json::array();
   std::uint64_t places_left_out_ = 0;
@@ -165,7 +143,7 @@ class SarifRun {
 
 // Code scanning requires the primary location of an alert to be in the sources. The log is the primary location only if
 // no source line is known.
-void SarifRun::SetLocations(const Failure& failure, std::size_t most_related, Json* result) {
+void SarifRun::SetLocations(const Failure& failure, Json* result) {
   const Json log = LogLocation(failure.where, source_root_);
   const std::optional<SourcePlace> source = UserSource(failure);
   const bool in_sources = source && RelativeTo(source_root_, source->path);
@@ -178,7 +156,7 @@ void SarifRun::SetLocations(const Failure& failure, std::size_t most_related, Js
     if (source) related.push_back(Related(SourceLocation(*source, source_root_), "The source line"));
   }
   for (const Where& where : failure.Also()) {
-    if (related.size() < most_related) {
+    if (related.size() < kMostRelated) {
       related.push_back(Related(LogLocation(where, source_root_), "Reported at " + PlaceText(where)));
     } else {
       ++places_left_out_;
@@ -187,12 +165,12 @@ void SarifRun::SetLocations(const Failure& failure, std::size_t most_related, Js
   if (!related.empty()) (*result)["relatedLocations"] = std::move(related);
 }
 
-Json SarifRun::Result(const Failure& failure, std::size_t most_related) {
+Json SarifRun::Result(const Failure& failure) {
+  if (Json& rule = rules_[RuleId(failure)]; rule.is_null()) rule = RuleOf(failure);
   Json result = {{"ruleId", RuleId(failure)},
-                 {"ruleIndex", rules_.IndexOf(failure)},
                  {"level", failure.recovered ? "warning" : "error"},
                  {"message", Message(PrintShort(failure))}};
-  SetLocations(failure, most_related, &result);
+  SetLocations(failure, &result);
   constexpr const char* kAnswers[] = {"never", "maybe", "unknown"};
   result["properties"] = {{"retry", kAnswers[static_cast<std::size_t>(failure.retry.answer)]}};
   result["partialFingerprints"] = {{"whyoom/v1", Printable(failure.id)}};
@@ -203,11 +181,9 @@ Json SarifRun::Result(const Failure& failure, std::size_t most_related) {
 
 void SarifRun::AddResults() {
   const std::size_t count = std::min(report_.failures.size(), kMostResults);
-  const std::size_t most_related =
-      std::clamp<std::size_t>(kMostRelatedOfAll / std::max<std::size_t>(count, 1), 1, kMostRelated);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    Json result = Result(report_.failures[i], most_related);
+    Json result = Result(report_.failures[i]);
     bytes += result.dump(-1, ' ', false, Json::error_handler_t::replace).size();
     if (bytes > kMostResultBytes) break;
     results_.push_back(std::move(result));
@@ -220,37 +196,21 @@ void SarifRun::Notify(const char* level, const std::string& text, Json locations
   notifications_.push_back(std::move(notification));
 }
 
-void SarifRun::AddProblems() {
-  const std::vector<const Problem*> problems = UnreadInputs(report_);
-  const std::size_t shown = std::min(problems.size(), kMostNotifications);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Problem& problem = *problems[i];
-    Json locations = Json::array();
-    if (!problem.of_report && !problem.path.empty())
-      locations.push_back({{"physicalLocation", {{"artifactLocation", LogFile(problem.path, source_root_)}}}});
-    Notify(problem.of_report ? "warning" : "error", ProblemText(problem), std::move(locations));
-  }
-  if (const std::uint64_t more = problems.size() - shown + UnreadInputsLeftOut(report_); more > 0)
-    Notify("error", fmt::format("{} more problems; --format json lists them", more));
-}
-
 // Unknown errors are notifications, not results, because whyoom knows only their lines.
-void SarifRun::AddUnknownErrors() {
-  const std::vector<const Problem*> unknown = UnknownErrors(report_);
-  const char* level = report_.strict ? "error" : "warning";
-  const std::size_t shown = std::min(unknown.size(), kMostNotifications);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Problem& problem = *unknown[i];
-    const Where where = {{problem.path, problem.member}, problem.line, problem.line, 0};
-    Json location = LogLocation(where, source_root_);
-    if (problem.line == 0) location["physicalLocation"].erase("region");
-    const std::string text = fmt::format("{}: {}: {} – {}", kUnknownErrors, UnknownErrorPlace(problem),
-                                         UnknownErrorText(problem), kRuleHint);
-    Notify(level, text, Json::array({std::move(location)}));
-    notifications_.back()["descriptor"] = {{"id", Problem::kUnknownError}};
+void SarifRun::AddRemarks() {
+  for (const Remark& remark : RemarksOf(report_, kMostNotifications)) {
+    Json locations = Json::array();
+    if (const Problem* problem = remark.problem; problem != nullptr && !problem->of_report && !problem->path.empty()) {
+      locations.push_back(
+          LogLocation({{problem->path, problem->member}, problem->line, problem->line, 0}, source_root_));
+      if (problem->line == 0) locations[0]["physicalLocation"].erase("region");
+    }
+    const bool is_unknown = remark.hint != nullptr;
+    Notify(remark.level,
+           is_unknown ? fmt::format("{}: {} – {}", remark.title, remark.Sentence(), remark.hint) : remark.Sentence(),
+           std::move(locations));
+    if (is_unknown) notifications_.back()["descriptor"] = {{"id", Problem::kUnknownError}};
   }
-  if (const std::uint64_t more = unknown.size() - shown + UnknownErrorsLeftOut(report_); more > 0)
-    Notify(level, fmt::format("{}: {} more; --format json lists them", kUnknownErrors, more));
 }
 
 void SarifRun::AddLeftOut() {
@@ -266,10 +226,10 @@ void SarifRun::AddLeftOut() {
 
 Json SarifRun::Make() {
   AddResults();
-  AddProblems();
-  AddUnknownErrors();
+  AddRemarks();
   AddLeftOut();
-  Json driver = {{"name", "whyoom"}, {"version", report_.version}, {"rules", rules_.Take()}};
+  Json driver = {{"name", "whyoom"}, {"version", report_.version}, {"rules", Json::array()}};
+  for (auto& [id, rule] : rules_) driver["rules"].push_back(std::move(rule));
   driver["properties"] = {{"rulesFingerprint", report_.rules_fingerprint}};
   if (!report_.rule_files.empty()) driver["properties"]["ruleFiles"] = ShownRuleFiles(report_.rule_files);
   const bool nothing_read = NothingRead(report_);

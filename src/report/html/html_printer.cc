@@ -10,7 +10,6 @@
 #include "report/record/json_printer.h"
 #include "report/report_document.h"
 #include "report/text/text_printer.h"
-#include "rules/sha256.h"
 #include "text/embedded.h"
 #include "text/utf8.h"
 
@@ -95,7 +94,7 @@ PageData DataOf(const Report& report, const ReportDocument& document) {
   rest.programs = report.programs;
   rest.programs_left_out = report.programs_left_out;
   rest.problems = report.problems;
-  rest.hidden_failures = report.hidden_failures;
+  rest.hidden = report.hidden;
   rest.exit_status = report.exit_status;
   PageData data{ToRecord(rest), {{"title", document.title}}};
   data.report["summary"].update(ToRecord(BoundedSummary(report)));
@@ -124,28 +123,14 @@ PageData DataOf(const Report& report, const ReportDocument& document) {
   return data;
 }
 
-// The hash of the content of an inline element, as a Content-Security-Policy allows it: "'sha256-…'".
-std::string HashOf(std::string_view page, std::string_view open, std::string_view close) {
-  const std::size_t begin = page.rfind(open) + open.size();
-  const std::string hex = Sha256Hex(page.substr(begin, page.find(close, begin) - begin));
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return "'sha256-" + ToBase64(bytes) + "'";
-}
-
 }  // namespace
 
 std::string PrintHtml(const Report& report) {
   const std::string_view page = EmbeddedPage().front().text;
   const ReportDocument document = MakeDocument(report);
   const PageData data = DataOf(report, document);
-  const std::string policy = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src " +
-                             HashOf(page, "<style>", "</style>") + "; script-src " +
-                             HashOf(page, "<script>", "</script>");
   const std::pair<std::string_view, std::string> parts[] = {
       {"{title}", EscapeMarkup(Printable(document.title) + " · whyoom")},
-      {"{policy}", policy},
       {"{text}", EscapeMarkup(PrintText(report, {.detail = document.is_batch ? Detail::kUsual : Detail::kAll}))},
       {"{footer}", EscapeMarkup(doc::PlainText(doc::Joined(document.footer, " · ")))},
       {"{report}", InScript(data.report)},

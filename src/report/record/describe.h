@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,16 +28,13 @@ inline constexpr const char* kReportSchema = "whyoom.report/1";
 
 void Describe(auto& v, RecordOf<AxisLocation> auto& axis) {
   v.Record("axis");
-  v.Need("array", axis.array);
-  v.Need("number", axis.number);
-  v.Need("length", axis.length);
+  NeedAll(v, "array", axis.array, "number", axis.number, "length", axis.length);
   v.Maybe("name", axis.name);
 }
 
 void Describe(auto& v, RecordOf<std::pair<std::string, std::int64_t>> auto& share) {
   v.Record("module_share");
-  v.Need("module", share.first);
-  v.Need("bytes", share.second);
+  NeedAll(v, "module", share.first, "bytes", share.second);
 }
 
 void Describe(auto& v, RecordOf<MemoryPart> auto& part) {
@@ -53,38 +51,28 @@ template <class V>
 void Describe(V& v, RecordOf<MemoryMoment> auto& moment) {
   v.Record("moment");
   double at = std::round(moment.at * 10000) / 10000;
-  v.Need("at", at);
-  v.Need("bytes", moment.bytes);
+  NeedAll(v, "at", at, "bytes", moment.bytes);
   if constexpr (V::kReads) moment.at = at;
 }
 
 void Describe(auto& v, RecordOf<ArraySplit> auto& split) {
   v.Record("split");
   v.Need("mesh_axis", split.mesh_axis);
-  v.Maybe("array", split.array);
-  v.Maybe("is_argument", split.is_argument);
-  v.Maybe("spec", split.spec);
+  MaybeAll(v, "array", split.array, "is_argument", split.is_argument, "spec", split.spec);
 }
 
 void Describe(auto& v, RecordOf<LiveArray> auto& live) {
   v.Record("live_array");
-  v.Need("array", live.array);
-  v.Need("bytes", live.bytes);
+  NeedAll(v, "array", live.array, "bytes", live.bytes);
   v.Maybe("padding_bytes", live.padding_bytes);
-  v.Need("begin", live.begin);
-  v.Need("end", live.end);
+  NeedAll(v, "begin", live.begin, "end", live.end);
 }
 
 void Describe(auto& v, RecordOf<Room> auto& room) {
   v.Record("room");
-  v.Maybe("batch", room.batch);
-  v.Maybe("largest_batch", room.largest_batch);
-  v.Maybe("micro_batches", room.micro_batches);
-  v.Maybe("sequence", room.sequence);
-  v.Maybe("largest_sequence", room.largest_sequence);
-  v.Maybe("batch_devices", room.batch_devices);
-  v.Maybe("batch_axis", room.batch_axis);
-  v.Maybe("sequence_axis", room.sequence_axis);
+  MaybeAll(v, "batch", room.batch, "largest_batch", room.largest_batch, "micro_batches", room.micro_batches, "sequence",
+           room.sequence, "largest_sequence", room.largest_sequence, "batch_devices", room.batch_devices, "batch_axis",
+           room.batch_axis, "sequence_axis", room.sequence_axis);
 }
 
 // Adds the fields of the estimates to the enclosing record.
@@ -92,34 +80,28 @@ template <class V>
 void DescribeProspects(V& v, RecordOf<std::optional<ProgramEstimates>> auto& estimates) {
   v.Group("memory", estimates, [&](auto& known) {
     v.Need("memory", known.memory);
-    v.Maybe("timeline", known.timeline);
-    v.Maybe("live", known.live);
-    v.Maybe("room", known.room);
+    MaybeAll(v, "timeline", known.timeline, "live", known.live, "room", known.room);
   });
 }
 
 void Describe(auto& v, RecordOf<Link> auto& link) {
   v.Record("link");
-  v.Need("title", link.title);
-  v.Need("url", link.url);
+  NeedAll(v, "title", link.title, "url", link.url);
 }
 
 template <class V>
 void Describe(V& v, RecordOf<Where> auto& where) {
   v.Record("where");
-  v.NeedName("path", where.artifact.path);
-  v.MaybeName("member", where.artifact.member);
-  v.Need("line", where.line);
-  v.Need("last_line", where.last_line);
-  v.Need("offset", where.offset);
+  v.Need("path", where.artifact.path);
+  v.Maybe("member", where.artifact.member);
+  NeedAll(v, "line", where.line, "last_line", where.last_line, "offset", where.offset);
   if constexpr (V::kReads) where.artifact = {BoundedPath(where.artifact.path), BoundedPath(where.artifact.member)};
 }
 
 void Describe(auto& v, RecordOf<Reason> auto& reason) {
   v.Record("reason");
   v.Need("text", reason.text);
-  v.Maybe("line", reason.line);
-  v.Maybe("mistake", reason.mistake);
+  MaybeAll(v, "line", reason.line, "mistake", reason.mistake);
 }
 
 // Writes an array's shape in parts, from which it is rebuilt when read. Tuples are written without their layouts.
@@ -135,20 +117,10 @@ void Describe(V& v, RecordOf<Allocation> auto& row) {
     if (row.array) dtype = row.array->dtype;
   }
   v.Need("rank", row.rank);
-  v.Maybe("size_bytes", row.size_bytes);
-  v.Maybe("unpadded_bytes", row.unpadded_bytes);
-  v.Maybe("padding_bytes", row.padding_bytes);
-  v.Maybe("padding_factor", row.padding_factor);
-  v.Maybe("shape", shape);
-  v.Maybe("layout", layout);
-  v.Maybe("dtype", dtype);
-  v.Maybe("op_name", row.op_name);
-  v.Maybe("source_file", row.source_file);
-  v.Maybe("source_line", row.source_line);
-  v.Maybe("xla_label", row.xla_label);
-  v.Maybe("kind", row.kind);
-  v.Maybe("tag", row.tag);
-  v.Maybe("line", row.place.line);
+  MaybeAll(v, "size_bytes", row.size_bytes, "unpadded_bytes", row.unpadded_bytes, "padding_bytes", row.padding_bytes,
+           "padding_factor", row.padding_factor, "shape", shape, "layout", layout, "dtype", dtype, "op_name",
+           row.op_name, "source_file", row.source_file, "source_line", row.source_line, "xla_label", row.xla_label,
+           "kind", row.kind, "tag", row.tag, "line", row.place.line);
   if constexpr (V::kReads) {
     row.shape_text = shape + layout;
     if (dtype.empty()) return;
@@ -161,46 +133,38 @@ void Describe(V& v, RecordOf<Allocation> auto& row) {
 
 void Describe(auto& v, RecordOf<CodeLine> auto& code) {
   v.Record("source_line");
-  v.Need("file", code.file);
-  v.Need("line", code.line);
-  v.Need("text", code.text);
+  NeedAll(v, "file", code.file, "line", code.line, "text", code.text);
 }
 
 void Describe(auto& v, RecordOf<SurvivalSign> auto& sign) {
   v.Record("survival_sign");
-  v.Need("text", sign.text);
-  v.Need("line", sign.line);
+  NeedAll(v, "text", sign.text, "line", sign.line);
 }
 
 void Describe(auto& v, RecordOf<RankReasons> auto& reasons) {
   v.Record("rank_reasons");
-  v.Need("finds_out", reasons.finds_out);
-  v.Need("supported", reasons.supported);
+  NeedAll(v, "finds_out", reasons.finds_out, "supported", reasons.supported);
 }
 
 void Describe(auto& v, RecordOf<CompiledBasis> auto& compiled) {
   v.Record("compiled");
-  v.Need("compiler", compiled.compiler);
-  v.Need("setting", compiled.setting);
-  v.Need("seconds", compiled.seconds);
+  NeedAll(v, "compiler", compiled.compiler, "setting", compiled.setting, "seconds", compiled.seconds);
 }
 
-void Describe(auto& v, RecordOf<CompiledAttempt> auto& attempt) {
+template <class V>
+void Describe(V& v, RecordOf<CompiledAttempt> auto& attempt) {
   v.Record("attempt");
-  v.Need("remedy", attempt.remedy);
-  v.Need("setting", attempt.setting);
-  v.Maybe("need_bytes", attempt.need_bytes);
-  v.Maybe("problem", attempt.problem);
+  NeedAll(v, "remedy", attempt.remedy, "setting", attempt.setting);
+  MaybeAll(v, "need_bytes", attempt.need_bytes, "problem", attempt.problem);
   v.Need("seconds", attempt.seconds);
+  if constexpr (V::kReads)  // a report has them in its remedies
+    MaybeAll(v, "patch", attempt.patch, "verified_bytes", attempt.verified_bytes);
 }
 
 void Describe(auto& v, RecordOf<Recompilation> auto& recompilation) {
   v.Record("recompilation");
-  v.Need("module", recompilation.module);
-  v.Need("compiler", recompilation.compiler);
-  v.Need("unchanged_bytes", recompilation.unchanged_bytes);
-  v.Need("seconds", recompilation.seconds);
-  v.Need("attempts", recompilation.attempts);
+  NeedAll(v, "module", recompilation.module, "compiler", recompilation.compiler, "unchanged_bytes",
+          recompilation.unchanged_bytes, "seconds", recompilation.seconds, "attempts", recompilation.attempts);
   v.Maybe("stopped", recompilation.stopped);
 }
 
@@ -214,24 +178,13 @@ void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
   v.Need("safety", ranked.safety, {.one_of = "safe safe_slower risky changes_training"});
   v.Maybe("safety_why", ranked.safe_why);
   v.Show("gain", [&] { return ranked.remedy->gain; });
-  v.Maybe("saves_bytes", ranked.saves_bytes);
-  v.Maybe("left_bytes", ranked.left_bytes);
-  v.Maybe("spread_bytes", ranked.spread_bytes);
+  MaybeAll(v, "saves_bytes", ranked.saves_bytes, "left_bytes", ranked.left_bytes, "spread_bytes", ranked.spread_bytes);
   v.Maybe("basis", ranked.basis, {.one_of = "program list compiled"});
-  v.Maybe("compiled", ranked.compiled);
-  v.Maybe("patch", ranked.patch);
-  v.Maybe("verified_bytes", ranked.verified_bytes);
-  v.Maybe("parts", ranked.parts);
-  v.Maybe("axis", ranked.axis);
-  v.Maybe("split", ranked.split);
-  v.Maybe("at_least", ranked.at_least);
-  v.Maybe("enough", ranked.enough);
-  v.Maybe("borderline", ranked.borderline);
-  v.Maybe("enough_with", ranked.enough_with);
-  v.Maybe("free", ranked.free);
+  MaybeAll(v, "compiled", ranked.compiled, "patch", ranked.patch, "verified_bytes", ranked.verified_bytes, "parts",
+           ranked.parts, "axis", ranked.axis, "split", ranked.split, "at_least", ranked.at_least, "enough",
+           ranked.enough, "borderline", ranked.borderline, "enough_with", ranked.enough_with, "free", ranked.free);
   v.MayShow("note", [&] { return ranked.remedy->note; });
-  v.Need("why", ranked.why);
-  v.Need("how", ranked.how);
+  NeedAll(v, "why", ranked.why, "how", ranked.how);
   v.Show("links", [&] { return ranked.remedy->links; });
   v.Maybe("rank_reasons", ranked.rank_reasons);
   if constexpr (V::kReads) {
@@ -265,8 +218,7 @@ struct ScenarioRecord {
 
 void Describe(auto& v, RecordOf<ScenarioRecord> auto& scenario) {
   v.Record("scenario");
-  v.Need("id", scenario.id);
-  v.Need("title", scenario.title);
+  NeedAll(v, "id", scenario.id, "title", scenario.title);
   v.Maybe("why", scenario.why);
 }
 
@@ -280,8 +232,7 @@ void DescribeScenarios(V& v, RecordOf<Failure> auto& failure) {
       if (scenario) scenario->why += (scenario->why.empty() ? "" : " ") + reason.text;
     for (const Scenario* candidate : failure.candidates) candidates.push_back({candidate->id, candidate->title, ""});
   }
-  v.Maybe("scenario", scenario);
-  v.Maybe("scenario_candidates", candidates);
+  MaybeAll(v, "scenario", scenario, "scenario_candidates", candidates);
   if constexpr (V::kReads) {
     const auto find = [&](const ScenarioRecord& record) -> const Scenario* {
       for (const Scenario& known : failure.rule->scenarios) {
@@ -323,8 +274,7 @@ void DescribeTally(V& v, RecordOf<Failure> auto& failure) {
   v.Show("occurrences", [&] { return tally.occurrences(); });
   v.Maybe("occurrences_estimated", estimated);
   v.MayShow("artifacts", [&] { return tally.artifacts > 1 ? tally.artifacts : 0; });
-  v.Maybe("first_time", tally.first_time);
-  v.Maybe("last_time", tally.last_time);
+  MaybeAll(v, "first_time", tally.first_time, "last_time", tally.last_time);
   v.Need("hosts", hosts);
   if constexpr (V::kReads) {
     for (const std::string& host : hosts) tally.hosts.Add(host);
@@ -347,8 +297,7 @@ void Describe(V& v, RecordOf<Failure> auto& failure) {
   v.Maybe("contradictions", failure.contradictions);
   DescribeRetry(v, failure.retry);
   v.Maybe("recovered", failure.recovered);
-  v.Need("message", failure.message);
-  v.Need("where", failure.where);
+  NeedAll(v, "message", failure.message, "where", failure.where);
   DescribeTally(v, failure);
   v.Maybe("framework", failure.framework, {.form = &kRuleName});
   v.Facts("facts", failure.facts);
@@ -376,16 +325,10 @@ void DescribeMerge(V& v, RecordOf<Failure> auto& failure, std::string rules) {
   }
   v.Record("diagnosis_merge");
   v.Need("rules", rules, {.form = &kFingerprint});
-  v.Need("reports", tally.reports);
-  v.Need("artifacts", tally.artifacts);
-  v.Need("nameless_artifacts", tally.nameless_artifacts);
-  v.Need("replicas", tally.replicas);
-  v.Need("repeats", tally.repeats);
-  v.Need("row_bytes", failure.completeness.row_bytes);
-  v.Need("whole", failure.completeness.whole);
-  v.Need("numbers", failure.completeness.numbers);
-  v.Need("facts", failure.completeness.facts);
-  v.Need("fact_lines", lines);
+  NeedAll(v, "reports", tally.reports, "artifacts", tally.artifacts, "nameless_artifacts", tally.nameless_artifacts,
+          "replicas", tally.replicas, "repeats", tally.repeats, "row_bytes", failure.completeness.row_bytes, "whole",
+          failure.completeness.whole, "numbers", failure.completeness.numbers, "facts", failure.completeness.facts,
+          "fact_lines", lines);
   v.Maybe("dump_problem", failure.dump_problem);
   if constexpr (V::kReads) {
     for (const auto& [name, line] : lines) {
@@ -401,8 +344,7 @@ void Describe(V& v, RecordOf<CompiledProgram> auto& program) {
   v.Need("id", program.id, {.form = &kId});
   v.Need("basis", program.basis, {.one_of = "dump log"});
   v.MayShow("module", [&] { return program.facts.Text("module"); });
-  v.Need("where", program.where);
-  v.Need("occurrences", program.occurrences);
+  NeedAll(v, "where", program.where, "occurrences", program.occurrences);
   v.Facts("facts", program.facts);
   v.Need("allocations", program.allocations);
   DescribeProspects(v, program.estimates);
@@ -413,8 +355,7 @@ void Describe(V& v, RecordOf<CompiledProgram> auto& program) {
 
 void Describe(auto& v, RecordOf<Share> auto& share) {
   v.Record("share");
-  v.Need("diagnoses", share.failures);
-  v.Need("occurrences", share.occurrences);
+  NeedAll(v, "diagnoses", share.failures, "occurrences", share.occurrences);
 }
 
 template <class V>
@@ -424,17 +365,12 @@ void Describe(V& v, RecordOf<Summary> auto& summary) {
     for (const auto& [code, share] : summary.by_code) by_code[code] = share.failures;
   }
   v.Record("summary");
-  v.Need("artifacts", summary.artifacts);
-  v.Need("bytes", summary.bytes);
-  v.Need("diagnoses", summary.failures);
-  v.Need("occurrences", summary.occurrences);
-  v.Need("by_code", by_code);
-  v.Need("by_scenario", summary.by_scenario);
-  v.Need("by_program", summary.by_program);
+  NeedAll(v, "artifacts", summary.artifacts, "bytes", summary.bytes, "diagnoses", summary.failures, "occurrences",
+          summary.occurrences, "by_code", by_code, "by_scenario", summary.by_scenario, "by_program",
+          summary.by_program);
   v.Maybe("programs_left_out", summary.programs_left_out);
   v.Need("by_remedy", summary.by_remedy);
-  v.Maybe("first_time", summary.first_time);
-  v.Maybe("last_time", summary.last_time);
+  MaybeAll(v, "first_time", summary.first_time, "last_time", summary.last_time);
   v.Need("problem_count", summary.problems);
 }
 
@@ -445,28 +381,17 @@ struct SummaryMerge {
   std::map<std::string, std::uint64_t> reports_left_out;  // by code
   std::uint64_t programs = 0;
   std::uint64_t programs_left_out = 0;
-  HiddenFailures hidden_failures = {};
+  std::set<std::string> hidden;
 };
 
 void Describe(auto& v, RecordOf<SummaryMerge> auto& merge) {
   v.Record("summary_merge");
   v.Need("rules", merge.rules, {.form = &kFingerprint});
-  v.Need("problems_left_out", merge.problems_left_out);
-  v.Need("reports_left_out", merge.reports_left_out);
-  v.Need("programs", merge.programs);
-  v.Need("programs_left_out", merge.programs_left_out);
-  std::vector<std::string> known(merge.hidden_failures.known.begin(), merge.hidden_failures.known.end());
-  std::vector<std::string> ignored(merge.hidden_failures.ignored.begin(), merge.hidden_failures.ignored.end());
-  v.Maybe("known", known);
+  NeedAll(v, "problems_left_out", merge.problems_left_out, "reports_left_out", merge.reports_left_out, "programs",
+          merge.programs, "programs_left_out", merge.programs_left_out);
+  std::vector<std::string> ignored(merge.hidden.begin(), merge.hidden.end());
   v.Maybe("ignored", ignored);
-  if constexpr (std::remove_reference_t<decltype(v)>::kReads)
-    merge.hidden_failures = {{ignored.begin(), ignored.end()}, {known.begin(), known.end()}};
-}
-
-// Counts failures that were found but are not shown.
-void DescribePassedOver(auto& v, const HiddenFailures& hidden_failures) {
-  v.MayShow("known", [&] { return hidden_failures.known.size(); });
-  v.MayShow("ignored", [&] { return hidden_failures.ignored.size(); });
+  if constexpr (std::remove_reference_t<decltype(v)>::kReads) merge.hidden = {ignored.begin(), ignored.end()};
 }
 
 // The program and the rules that made the report.
@@ -504,12 +429,11 @@ void Describe(auto& v, RecordOf<Report> auto& report) {
   v.Need("tool", ToolRecord{report.version, report.rules_fingerprint, ShownRuleFiles(report.rule_files)});
   v.Maybe("run", JobOf(report));
   v.Need("diagnoses", report.failures);
-  v.Maybe("programs", report.programs);
-  v.Maybe("programs_left_out", report.programs_left_out);
+  MaybeAll(v, "programs", report.programs, "programs_left_out", report.programs_left_out);
   v.Part("summary", [&](auto& part) {
     part.Extend(BoundedSummary(report));
     part.Need("problems", report.problems);
-    DescribePassedOver(part, report.hidden_failures);
+    part.MayShow("ignored", [&] { return report.hidden.size(); });
   });
 }
 
@@ -546,7 +470,7 @@ void DescribeSummary(V& v, RecordOf<Summary> auto& summary, RecordOf<SummaryMerg
   v.Record("summary_record");
   v.Constant("type", "summary");
   v.Extend(summary);
-  DescribePassedOver(v, merge.hidden_failures);
+  v.MayShow("ignored", [&] { return merge.hidden.size(); });
   v.Need("merge", merge);
 }
 

@@ -28,8 +28,6 @@ std::optional<Value> ReadFact(const nlohmann::json& field) {
   return std::nullopt;
 }
 
-std::string BytesKey(const char* key) { return std::string(key) + "_bytes"; }
-
 }  // namespace
 
 const TextForm kId = {"id", IsId};
@@ -45,11 +43,6 @@ Json ValueToJson(const Value& value) {
   if (const auto truth = AsBool(value)) return *truth;
   const std::string* text = AsText(value);
   return text == nullptr ? Json(nullptr) : Json(Printable(*text));
-}
-
-void RecordWriter::NeedName(const char* key, const std::string& name) {
-  json_[key] = Printable(name);
-  if (json_[key] != name) json_[BytesKey(key)] = ToBase64(name);
 }
 
 void RecordWriter::Facts(const char* key, const Evidence& facts) {
@@ -70,17 +63,6 @@ const nlohmann::json& RecordReader::Object(const char* key) const {
   static const nlohmann::json kNone;
   const nlohmann::json* field = Find(key);
   return field == nullptr ? kNone : *field;
-}
-
-void RecordReader::NeedName(const char* key, std::string& name) {
-  Need(key, name);
-  const std::string bytes_key = BytesKey(key);
-  if (Find(bytes_key.c_str()) == nullptr) return;
-  std::string text;
-  Need(bytes_key.c_str(), text);
-  const std::optional<std::string> bytes = FromBase64(text);
-  faulty_ = faulty_ || !bytes;
-  name = bytes.value_or(std::string());
 }
 
 void RecordReader::Rule(const char* key, const FailureRule*& rule) {

@@ -14,7 +14,6 @@
 //   Need(key, value)        a field that is always present
 //   Maybe(key, value)       a field that is absent if the value is empty, unknown, false, or a number below 1
 //   Show, MayShow(key, f)   the same for derived values: f() returns the value; readers ignore the field
-//   NeedName, MaybeName     a file name; if it is not printable text, a second field contains its bytes in base64
 //   Rule(key, pointer)      an object of the rule data, by its code or id
 //   Facts(key, evidence)    facts by name
 //   Constant(key, text)     a constant text
@@ -101,10 +100,6 @@ class RecordWriter {
   }
   void Show(const char* key, auto make, const FieldSpec& spec = {}) { Need(key, make(), spec); }
   void MayShow(const char* key, auto make, const FieldSpec& spec = {}) { Maybe(key, make(), spec); }
-  void NeedName(const char* key, const std::string& name);
-  void MaybeName(const char* key, const std::string& name) {
-    if (!name.empty()) NeedName(key, name);
-  }
   void Rule(const char* key, const FailureRule* rule) { json_[key] = rule->code; }
   void Rule(const char* key, const Remedy* remedy) { json_[key] = remedy->id; }
   void Facts(const char* key, const Evidence& facts);
@@ -151,7 +146,7 @@ class RecordWriter {
       return object;
     } else if constexpr (std::is_enum_v<T>) {
       return WordsOf(spec.one_of).at(static_cast<std::size_t>(value));
-    } else if constexpr (std::is_arithmetic_v<T>) {
+    } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, Json>) {
       return value;
     } else if constexpr (std::is_same_v<T, Value>) {
       return ValueToJson(value);
@@ -188,10 +183,6 @@ class RecordReader {
   }
   void Show(const char* /*key*/, auto /*make*/, const FieldSpec& /*spec*/ = {}) {}
   void MayShow(const char* /*key*/, auto /*make*/, const FieldSpec& /*spec*/ = {}) {}
-  void NeedName(const char* key, std::string& name);
-  void MaybeName(const char* key, std::string& name) {
-    if (Find(key) != nullptr) NeedName(key, name);
-  }
   void Rule(const char* key, const FailureRule*& rule);
   void Rule(const char* key, const Remedy*& remedy);
   void Facts(const char* key, Evidence& facts);
@@ -282,15 +273,22 @@ std::optional<T> FromRecord(const nlohmann::json& json, const RuleSet* rules = n
 // Returns one line of ASCII.
 std::string LineOf(const Json& json);
 
+// Several fields at once: NeedAll(v, "first", value.first, "second", value.second).
+void NeedAll(auto& v, const char* key, auto& value, auto&... more) {
+  v.Need(key, value);
+  if constexpr (sizeof...(more) > 0) NeedAll(v, more...);
+}
+void MaybeAll(auto& v, const char* key, auto& value, auto&... more) {
+  v.Maybe(key, value);
+  if constexpr (sizeof...(more) > 0) MaybeAll(v, more...);
+}
+
 void Describe(auto& v, RecordOf<Problem> auto& problem) {
   v.Record("problem");
-  v.NeedName("path", problem.path);
-  v.MaybeName("member", problem.member);
+  v.Need("path", problem.path);
+  v.Maybe("member", problem.member);
   v.Need("what", problem.what);
-  v.Maybe("kind", problem.kind);
-  v.Maybe("line", problem.line);
-  v.Maybe("text", problem.text);
-  v.Maybe("occurrences", problem.occurrences);
+  MaybeAll(v, "kind", problem.kind, "line", problem.line, "text", problem.text, "occurrences", problem.occurrences);
 }
 
 // A line of --format ndjson.

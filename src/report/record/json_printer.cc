@@ -8,16 +8,13 @@
 #include "facts/array.h"
 #include "report/layout.h"
 #include "report/record/describe.h"
-#include "report/record/describe_diff.h"
 
 namespace whyoom {
 namespace {
 
 constexpr std::size_t kRowsBytes = std::size_t{96} << 10;
 
-bool IsName(const std::string& key) {
-  return key == "path" || key == "member" || key == "path_bytes" || key == "member_bytes";
-}
+bool IsName(const std::string& key) { return key == "path" || key == "member"; }
 
 // Paths are not cut, because they identify the place.
 void CutTexts(Json& json) {
@@ -54,6 +51,47 @@ std::string RecordLine(Json json) {
   if (json["type"] == "diagnosis") CutRows(json);
   if (!merge.is_null()) json["merge"] = merge;
   return LineOf(json) + "\n";
+}
+
+Json ListJson(const auto& list, auto write) {
+  Json array = Json::array();
+  for (const auto& element : list) array.push_back(write(element));
+  return array;
+}
+
+// One of the two runs of a diff.
+Json RunJson(const Run& run, const RunFigures& figures) {
+  constexpr const char* kSigns[] = {"dump", "statement", "progress", "exit_status"};  // by SuccessSign::Kind
+  RecordWriter json;
+  NeedAll(json, "path", run.path, "failed", run.failed);
+  MaybeAll(json, "code", run.code, "module", figures.module, "over_bytes", figures.over, "at_least", figures.at_least);
+  if (const auto& sign = run.success) {
+    json.Part("success", [&](RecordWriter& part) {
+      part.Constant("kind", kSigns[static_cast<std::size_t>(sign->kind)]);
+      part.Need("path", sign->path);
+      MaybeAll(part, "line", sign->line, "text", sign->text);
+    });
+  }
+  return json.Take();
+}
+
+Json TotalJson(const TotalChange& total) {
+  RecordWriter json;
+  json.Need("id", total.id);
+  MaybeAll(json, "before", total.before, "after", total.after);
+  if (total.before && total.after) json.Need("difference", *total.after - *total.before);
+  return json.Take();
+}
+
+Json RowJson(const RowChange& row) {
+  constexpr const char* kChanges[] = {"smaller", "larger", "gone", "new"};  // by RowChangeKind
+  RecordWriter json;
+  json.Constant("change", kChanges[static_cast<std::size_t>(row.kind)]);
+  NeedAll(json, "count", row.count, "name", row.name);
+  MaybeAll(json, "op_name", row.op_name, "source", row.source);
+  if (row.kind != RowChangeKind::kNew) NeedAll(json, "shape_before", row.shape_before, "size_before", row.size_before);
+  if (row.kind != RowChangeKind::kGone) NeedAll(json, "shape_after", row.shape_after, "size_after", row.size_after);
+  return json.Take();
 }
 
 }  // namespace
@@ -129,20 +167,32 @@ std::string PrintNdjson(const Report& report) {
     print([&](auto& record) { DescribeProgram(record, program, rules); });
   for (const Problem& problem : report.problems) print([&](auto& record) { DescribeProblem(record, problem); });
   const Summary summary = BoundedSummary(report);
-  const SummaryMerge merge = {rules,
-                              report.problems_left_out,
-                              report.reports_left_out,
-                              report.programs.size(),
-                              report.programs_left_out,
-                              report.hidden_failures};
+  const SummaryMerge merge = {
+      rules,        report.problems_left_out, report.reports_left_out, report.programs.size(), report.programs_left_out,
+      report.hidden};
   print([&](auto& record) { DescribeSummary(record, summary, merge); });
   return text;
 }
 
 std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules) {
-  RecordWriter record;
-  DescribeDiff(record, diff, ToolRecord{version, rules.fingerprint, ShownRuleFiles(rules.extra_files)});
-  return record.Take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const Comparison& comparison = diff.comparison;
+  RecordWriter json;
+  json.Constant("schema", "whyoom.diff/1");
+  json.Need("tool", ToolRecord{version, rules.fingerprint, ShownRuleFiles(rules.extra_files)});
+  json.Constant("verdict", VerdictId(VerdictOf(comparison.change)));
+  json.Constant("change", ChangeId(comparison.change));
+  json.Need("before", RunJson(diff.before, comparison.before));
+  json.Need("after", RunJson(diff.after, comparison.after));
+  json.Need("same_job", comparison.same_job);
+  json.Need("totals", ListJson(comparison.totals, TotalJson));
+  if (comparison.rows_compared) {
+    json.Part("allocations", [&](RecordWriter& rows) {
+      rows.Need("unchanged", comparison.unchanged_rows);
+      rows.Need("changed", ListJson(comparison.rows, RowJson));
+    });
+  }
+  NeedAll(json, "notes", comparison.notes, "problems", diff.problems);
+  return json.Take().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace whyoom

@@ -24,12 +24,13 @@ inline constexpr std::size_t kMostRecordBytes = std::size_t{512} << 10;
 // The report for batches: one JSON object per line, so reports can be concatenated, split by lines and merged
 // (report_reader.h). "type" is header, diagnosis, program, problem or summary.
 //
-//   - ASCII only. A name that is not valid text has "path_bytes" (base64) in addition to "path".
+//   - ASCII only. A name that is not valid text is made printable.
 //   - Records are bounded, well below half a megabyte: long texts are cut, and only the first allocations are
 //     printed; "allocations_left_out" counts the others.
 //   - Equal reports give equal bytes. Merging the reports of any parts of the input gives the report of the whole.
 std::string PrintNdjson(const Report& report);
 
+// docs/diff.schema.json describes it.
 std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules);
 
 }  // namespace whyoom

@@ -76,7 +76,7 @@ bool ReportReader::ReadDiagnosis(const json& record, Counts* counts) {
   failure.rules = &rules_;
   DescribeDiagnosis(reader, failure, "");
   if (reader.faulty()) return false;
-  ++counts->failures;
+  ++counts->records;
   table_.Add(std::move(failure));
   return true;
 }
@@ -86,7 +86,7 @@ bool ReportReader::ReadProgram(const json& record, Counts* counts) {
   CompiledProgram program;
   DescribeProgram(reader, program, "");
   if (reader.faulty()) return false;
-  ++counts->programs;
+  ++counts->records;
   table_.programs().Add(std::move(program));
   return true;
 }
@@ -96,7 +96,7 @@ bool ReportReader::ReadProblem(const json& record, Counts* counts) {
   Problem problem;
   DescribeProblem(reader, problem);
   if (reader.faulty()) return false;
-  ++counts->problems;
+  ++counts->records;
   // Limits of a report and consequences of failures are determined again for the merged report.
   if (!problem.of_report) report_.problems.push_back(std::move(problem));
   return true;
@@ -110,18 +110,19 @@ bool ReportReader::ReadSummary(const json& record, Counts* counts) {
   if (reader.faulty()) return false;
   ++counts->summaries;
   const std::uint64_t problems = summary.problems - std::min(summary.problems, merge.problems_left_out);
-  counts->summary_diagnoses = SaturatingAdd(counts->summary_diagnoses, summary.failures);
-  counts->summary_programs = SaturatingAdd(counts->summary_programs, merge.programs);
-  counts->summary_problems = SaturatingAdd(counts->summary_problems, problems);
-  report_.artifacts = SaturatingAdd(report_.artifacts, summary.artifacts);
-  report_.bytes = SaturatingAdd(report_.bytes, summary.bytes);
-  report_.problems_left_out = SaturatingAdd(report_.problems_left_out, merge.problems_left_out);
+  for (const std::uint64_t count : {summary.failures, merge.programs, problems})
+    counts->summarized = SaturatingAdd(counts->summarized, count);
   for (const auto& [code, count] : merge.reports_left_out) {
     if (const FailureRule* rule = rules_.FindFailure(code); rule != nullptr && rule->code == code)
       table_.LeaveOut(code, count);
   }
   table_.programs().LeaveOut(merge.programs_left_out);
-  report_.hidden_failures.Join(merge.hidden_failures);
+  Report part;
+  part.artifacts = summary.artifacts;
+  part.bytes = summary.bytes;
+  part.problems_left_out = merge.problems_left_out;
+  part.hidden = std::move(merge.hidden);
+  report_.Join(std::move(part));
   return true;
 }
 
@@ -132,14 +133,11 @@ void ReportReader::Tell(const std::string& path, const Counts& counts) {
             ? fmt::format("line {} is {}", complaint.first_line, what)
             : fmt::format("{} lines are {}, the first is line {}", complaint.count, what, complaint.first_line));
   }
-  const bool any = counts.failures + counts.programs + counts.problems > 0;
-  if (counts.summaries < std::max<std::uint64_t>(counts.headers, any ? 1 : 0)) {
+  if (counts.summaries < std::max<std::uint64_t>(counts.headers, counts.records > 0 ? 1 : 0)) {
     add("a report is truncated: its summary is missing");
-  } else if (counts.failures < counts.summary_diagnoses || counts.programs < counts.summary_programs ||
-             counts.problems < counts.summary_problems) {
+  } else if (counts.records < counts.summarized) {
     add("a report is truncated: it contains fewer records than its summary counts");
-  } else if (any && (counts.failures > counts.summary_diagnoses || counts.programs > counts.summary_programs ||
-                     counts.problems > counts.summary_problems)) {
+  } else if (counts.records > counts.summarized) {
     add("a report contains more records than its summary counts: some occur twice");
   }
 }

@@ -39,12 +39,8 @@ class ReportReader {
   struct Counts {
     std::uint64_t headers = 0;
     std::uint64_t summaries = 0;
-    std::uint64_t failures = 0;
-    std::uint64_t programs = 0;
-    std::uint64_t problems = 0;
-    std::uint64_t summary_diagnoses = 0;  // from the summaries
-    std::uint64_t summary_programs = 0;
-    std::uint64_t summary_problems = 0;
+    std::uint64_t records = 0;     // diagnoses, programs and problems
+    std::uint64_t summarized = 0;  // how many of them the summaries count
     std::map<std::string, Complaint> complaints;
   };
   void TakeLine(std::string_view line, std::uint64_t number, Counts* counts);

@@ -55,12 +55,14 @@ struct Folder {
 
 TEST_CASE("a journal returns findings only for the same stamp and settings", "[cli]") {
   const Folder folder;
-  const std::string odd = "/b\n\xff\"\\.log";
-  folder.Record({"/a", odd, "relative"});
+  const std::string odd = "/b \xc3\xa9\"\\.log";
+  const std::string no_text = "/c\n\xff";  // not recorded
+  folder.Record({"/a", odd, "relative", no_text});
   const ResumeJournal journal(folder.path, folder.rules, "settings");
   CHECK(journal.Recall({odd, ""}, Stamp(1))->bytes == 1);
   CHECK(journal.Recall({"relative", ""}, Stamp(2))->bytes == 2);
   CHECK_FALSE(journal.Recall({"/b", ""}, Stamp(1)));
+  CHECK_FALSE(journal.Recall({no_text, ""}, Stamp(3)));
   CHECK_FALSE(journal.Recall({odd, ""}, Stamp(2)));
   CHECK_FALSE(journal.Recall({odd, ""}, {.regular = true, .size = 1, .modified = 8}));
   CHECK_FALSE(journal.Recall({odd, ""}, {.regular = false, .size = 1, .modified = 7}));

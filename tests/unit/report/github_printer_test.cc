@@ -121,7 +121,7 @@ TEST_CASE("annotations stay within the limits of a step", "[report]") {
   report.problems_left_out = 7;
   commands = CommandsOf(report);
   CHECK(CountOf(commands, "warning") == 10);
-  CHECK(commands[19].data == "8 more problems");
+  CHECK(commands[19].data == "8 more; --format json lists them");
 
   Failure wordy = MadeFailure(rule);
   wordy.message = std::string(100000, '%');

@@ -49,7 +49,7 @@ TEST_CASE("problems are errors with different names, and no test passes", "[repo
             "      <error type=\"whyoom.input\" message=\"cut short\">a.log: cut short</error>\n"));
   CHECK(Has(printed, "name=\"a.log (2)\""));
   CHECK(Has(printed, "<testcase classname=\"whyoom.report\" name=\"lists\">"));
-  CHECK(Has(printed, "5 more inputs could not be read"));
+  CHECK(Has(printed, "5 more; --format json lists them"));
   CHECK_FALSE(Has(printed, "no out-of-memory error"));
 }
 

@@ -72,12 +72,9 @@ TEST_CASE("JSON contains known values and omits unknown ones", "[report]") {
   const json& failure = parsed["diagnoses"][0];
   CHECK(failure["facts"]["need_bytes"] == 3221225472);
   CHECK(failure["facts"]["huge"] == 1e300);
-  CHECK(failure["where"] == json({{"path", failure["where"]["path"]},
-                                  {"path_bytes", "YRtbMkpiB8Kb4oCu/wpj"},
-                                  {"member", "member"},
-                                  {"line", 7},
-                                  {"last_line", 9},
-                                  {"offset", 70}}));
+  CHECK(
+      failure["where"] ==
+      json({{"path", failure["where"]["path"]}, {"member", "member"}, {"line", 7}, {"last_line", 9}, {"offset", 70}}));
   CHECK_FALSE(failure.contains("scenario"));
   CHECK_FALSE(failure.contains("framework"));
   CHECK(failure["occurrences"] == 2);

@@ -48,14 +48,6 @@ class SchemaMaker {
   void MayShow(const char* key, Make /*make*/, const FieldSpec& spec = {}) {
     Maybe(key, std::decay_t<std::invoke_result_t<Make>>(), spec);
   }
-  void NeedName(const char* key, const std::string& name) {
-    required_.push_back(key);
-    MaybeName(key, name);
-  }
-  void MaybeName(const char* key, const std::string& /*name*/) {
-    properties_[key] = Detailed(key, {{"type", "string"}});
-    properties_[std::string(key) + "_bytes"] = FormType("base64");
-  }
   void Rule(const char* key, const FailureRule* /*failure*/) { Need(key, std::string()); }
   void Rule(const char* key, const Remedy* /*remedy*/) { Need(key, std::string()); }
   void Facts(const char* key, const Evidence& /*facts*/) {

@@ -1,12 +1,11 @@
-// docs/*.schema.json match the descriptions of the records. WHYOOM_BLESS=1 writes them.
+// docs/report.schema.json matches the descriptions of the records. WHYOOM_BLESS=1 writes them.
 #include "unit/report/schema_maker.h"
 
 #include <string>
 
 #include "catch.h"
 #include "recorded.h"
-#include "report/record/baseline.h"
-#include "report/record/describe_diff.h"
+#include "report/record/describe.h"
 
 namespace whyoom {
 namespace TEST_FILE {
@@ -84,22 +83,6 @@ Json ReportSchema() {
                 definitions);
 }
 
-Json BaselineSchema() {
-  Json definitions = Json::object();
-  SchemaMaker maker(&definitions);
-  const BaselineRecord baseline;
-  Describe(maker, baseline);
-  return Schema(kBaselineSchema, "The file that whyoom --write-baseline writes", Json::array({maker.Take()}),
-                definitions);
-}
-
-Json DiffSchema() {
-  Json definitions = Json::object();
-  SchemaMaker maker(&definitions);
-  DescribeDiff(maker, Diff(), ToolRecord());
-  return Schema(kDiffSchema, "The output of whyoom diff --format json", Json::array({maker.Take()}), definitions);
-}
-
 void CheckPublished(const std::string& name, const Json& schema) {
   CheckRecorded(std::string(WHYOOM_SOURCE_DIR) + "/docs/" + name, Laid(schema, 0) + "\n");
 }
@@ -128,8 +111,6 @@ TEST_CASE("a schema contains what the description states", "[report]") {
 
 TEST_CASE("the published schemas match the descriptions", "[report]") {
   CheckPublished("report.schema.json", ReportSchema());
-  CheckPublished("baseline.schema.json", BaselineSchema());
-  CheckPublished("diff.schema.json", DiffSchema());
   for (const auto& [name, about] : ReportDetails().items()) {
     CAPTURE(name);
     CHECK(UsedDetails().contains(name));

@@ -85,7 +85,7 @@ TEST_CASE("blanks around a name are ignored", "[report]") { CHECK(Holds({"E1000 
 
 TEST_CASE("for an unknown name, the error suggests the most similar one", "[report]") {
   CHECK(FaultOf("E1O00") == "--ignore E1O00: unknown code, did you mean 'E1000'? (`whyoom explain` lists the codes)");
-  CHECK(FaultOf("E1000.9").starts_with("--ignore E1000.9: unknown scenario (expected E1000.1"));
+  CHECK(FaultOf("E1000.9").starts_with("--ignore E1000.9: unknown code, did you mean 'E1000."));
   CHECK(FaultOf("\x1b[2Jqqqqqqqq").find('\x1b') == std::string::npos);
   CHECK_FALSE(FaultOf("").empty());
   CHECK_FALSE(FaultOf("zzz*").empty());
