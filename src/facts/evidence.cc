@@ -97,7 +97,7 @@ bool CountsTemporariesOnly(const Evidence& facts) {
          facts.Number("output_bytes") == 0;
 }
 
-std::string BoundedPath(const std::string& path) { return CutBytes(MaskSecrets(path), 4096); }
+std::string BoundedPath(const std::string& path) { return CutBytes(MaskSecrets(Printable(path)), 4096); }
 
 void MaskSecretsOf(std::vector<Problem>* problems) {
   for (Problem& problem : *problems) {
