@@ -72,8 +72,7 @@ bool Contradict(const Evidence& a, const Evidence& b, const std::vector<std::str
 // arguments and outputs as 0, so the program needs more than the report states.
 bool CountsTemporariesOnly(const Evidence& facts);
 
-// Makes a path or a member's name printable, masks secrets in it and bounds its length; no path that Linux can open is
-// shortened.
+// Makes a path or a member's name printable, masks secrets and bounds its length, beyond what Linux can open.
 std::string BoundedPath(const std::string& path);
 
 void MaskSecretsOf(std::vector<Problem>* problems);
