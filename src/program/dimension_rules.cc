@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <set>
 #include <string>
@@ -8,29 +7,83 @@
 #include "program/dimensions.h"
 
 namespace whyoom {
-
 namespace {
 
-std::vector<std::int64_t> List(const HloInstruction& instruction, std::string_view name) {
-  return Integers(Attribute(instruction.attributes, name));
-}
+using Dims = std::vector<int>;  // numbers of dimensions, in an order
 
-// Reads dimension numbers. Replaces impossible numbers by -1.
-std::vector<int> NamedDims(const HloInstruction& instruction, std::string_view name) {
-  std::vector<int> dims;
-  for (const std::int64_t dim : List(instruction, name)) {
-    if (dims.size() >= kMaxRank) break;
-    dims.push_back(dim >= 0 && dim < static_cast<std::int64_t>(kMaxRank) ? static_cast<int>(dim) : -1);
-  }
-  return dims;
-}
+bool IsIn(const Dims& list, int value) { return std::find(list.begin(), list.end(), value) != list.end(); }
 
-bool IsIn(const std::vector<int>& list, int value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+Dims Joined(Dims one, const Dims& other) {
+  one.insert(one.end(), other.begin(), other.end());
+  return one;
+}
 
 // Whether a slice keeps at least 1/8 of a dimension. A smaller slice is a selection, such as one layer, block or token.
 bool KeepsMost(std::int64_t one, std::int64_t other) {
   constexpr std::int64_t kAtMost = 8;
   return one > 1 && other > 1 && std::max(one, other) / std::min(one, other) <= kAtMost;
+}
+
+// An array of an instruction's result. A missing array has no dimensions.
+struct Array {
+  const ArrayShape* shape = nullptr;
+  FactorId factor = {};  // of its first dimension
+
+  explicit operator bool() const { return shape != nullptr; }
+  int Rank() const { return shape == nullptr ? 0 : static_cast<int>(shape->dims.size()); }
+  bool Has(int dim) const { return dim >= 0 && dim < Rank(); }
+  std::int64_t Size(int dim) const { return shape->dims[dim]; }
+  FactorId Factor(int dim) const { return FactorId(factor.value + dim); }
+
+  // The dimensions that are not in `without`, in ascending order.
+  Dims Others(const Dims& without = {}) const {
+    Dims dims;
+    for (int dim = 0; dim < Rank(); ++dim) {
+      if (!IsIn(without, dim)) dims.push_back(dim);
+    }
+    return dims;
+  }
+
+  // All dimensions in the order of the layout, major first.
+  Dims InMemory() const {
+    Dims dims(shape->minor_to_major.rbegin(), shape->minor_to_major.rend());
+    std::erase_if(dims, [&](int dim) { return !Has(dim); });
+    return dims.size() == shape->dims.size() ? dims : Others();
+  }
+
+  // The factors of those of the dimensions that exist.
+  FactorIds Factors(const Dims& dims) const {
+    FactorIds factors;
+    for (const int dim : dims) {
+      if (Has(dim)) factors.push_back(Factor(dim));
+    }
+    return factors;
+  }
+};
+
+// The two minor dimensions of an array, and its tiles of these.
+struct MinorDims {
+  std::int64_t rows = 1, columns = 1;
+  std::int64_t tile_rows = 1, tile_columns = 0;  // 0: not tiled
+
+  explicit MinorDims(Array array) {
+    const Dims order = array.InMemory();
+    const std::vector<std::int64_t>& tile = array.shape->tile;
+    if (!order.empty()) columns = array.Size(order.back());
+    if (order.size() > 1) rows = array.Size(order[order.size() - 2]);
+    if (!tile.empty()) tile_columns = tile.back();
+    if (tile.size() > 1) tile_rows = tile[tile.size() - 2];
+  }
+  // With tiles of r x c, the order in memory is rows/r, columns/c, r, c.
+  bool IsPlainOrder() const { return columns <= tile_columns || tile_columns == 0 || tile_rows == 1; }
+  bool HasWholeTiles() const { return rows % tile_rows == 0; }
+};
+
+// Whether two arrays with the same bytes differ only in the dimensions above their tiles.
+bool SameTiles(const MinorDims& one, const MinorDims& other) {
+  if (one.IsPlainOrder() && other.IsPlainOrder()) return true;
+  return one.columns == other.columns && one.tile_rows == other.tile_rows &&
+         (one.rows == other.rows || (one.HasWholeTiles() && other.HasWholeTiles()));
 }
 
 }  // namespace
@@ -51,29 +104,6 @@ class DimensionRules {
   }
 
  private:
-  // An array of an instruction's result. A missing array has no dimensions.
-  struct Array {
-    const ArrayShape* shape = nullptr;
-    FactorId factor = {};  // of its first dimension
-
-    explicit operator bool() const { return shape != nullptr; }
-    int Rank() const { return shape == nullptr ? 0 : static_cast<int>(shape->dims.size()); }
-    bool Has(int dim) const { return dim >= 0 && dim < Rank(); }
-    std::int64_t Size(int dim) const { return shape->dims[dim]; }
-
-    // A dimension by number. All rules ignore a number that the array lacks.
-    struct Dim {
-      const ArrayShape* shape;
-      FactorId factor;
-      int dim;
-
-      bool Exists() const { return dim >= 0 && shape != nullptr && std::cmp_less(dim, shape->dims.size()); }
-      std::int64_t Size() const { return shape->dims[dim]; }
-    };
-    Dim operator[](int dim) const { return {shape, FactorId(factor.value + dim), dim}; }
-  };
-  using Dim = Array::Dim;
-
   const HloInstruction& At(InstructionId instruction) const { return module_.instructions[instruction]; }
   int Leaves(InstructionId instruction) const { return dimensions_.LeafCount(instruction); }
   Array Leaf(InstructionId instruction, int leaf) const {
@@ -89,6 +119,16 @@ class DimensionRules {
     return is_array ? Leaf(operands[number], 0) : Array();
   }
 
+  // Reads dimension numbers from an attribute. Replaces impossible numbers by -1.
+  Dims Named(InstructionId instruction, std::string_view name) const {
+    Dims dims;
+    for (const std::int64_t dim : Integers(Attribute(At(instruction).attributes, name))) {
+      if (dims.size() >= kMaxRank) break;
+      dims.push_back(dim >= 0 && std::cmp_less(dim, kMaxRank) ? static_cast<int>(dim) : -1);
+    }
+    return dims;
+  }
+
   // Counts steps of loops that may be long. Returns false once there were too many; then the rules stop.
   bool CountStep(std::size_t times = 1) {
     // Real programs need less than four steps per dimension. A hostile program could cause a pairwise comparison of a
@@ -99,34 +139,36 @@ class DimensionRules {
     return dimensions_.whole_;
   }
 
-  // Equates the dimensions if their sizes are equal.
-  void Same(Dim a, Dim b) {
-    if (a.Exists() && b.Exists() && a.Size() == b.Size() && a.Size() != 1)
-      dimensions_.factors_.Equate(a.factor, b.factor);
+  // Equates the dimensions if their sizes are equal. Ignores numbers that an array lacks, as all rules do.
+  void Same(Array a, int i, Array b, int j) {
+    if (a.Has(i) && b.Has(j) && a.Size(i) == b.Size(j) && a.Size(i) != 1)
+      dimensions_.factors_.Equate(a.Factor(i), b.Factor(j));
   }
 
   // Equates the dimensions if their sizes are equal, else relates them if their sizes are similar.
-  void Relate(Dim a, Dim b) {
-    if (!a.Exists() || !b.Exists()) return;
-    if (a.Size() != b.Size() && KeepsMost(a.Size(), b.Size())) dimensions_.factors_.Relate(a.factor, b.factor);
-    Same(a, b);
+  void Relate(Array a, int i, Array b, int j) {
+    if (!a.Has(i) || !b.Has(j)) return;
+    if (a.Size(i) != b.Size(j) && KeepsMost(a.Size(i), b.Size(j)))
+      dimensions_.factors_.Relate(a.Factor(i), b.Factor(j));
+    Same(a, i, b, j);
+  }
+
+  // Applies Same to the listed dimensions in order.
+  void SameDims(Array a, const Dims& a_dims, Array b, const Dims& b_dims) {
+    for (std::size_t i = 0; i < std::min(a_dims.size(), b_dims.size()); ++i) Same(a, a_dims[i], b, b_dims[i]);
   }
 
   // Applies Same or Relate to all dimensions if the ranks are equal.
   void SameEach(Array a, Array b) {
-    for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Same(a[dim], b[dim]);
+    for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Same(a, dim, b, dim);
   }
   void RelateEach(Array a, Array b) {
-    for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Relate(a[dim], b[dim]);
+    for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Relate(a, dim, b, dim);
   }
 
   // Equates all dimensions if the arrays have equal dimensions.
   void SameArrays(Array a, Array b) {
     if (CountStep() && a && b && a.shape->dims == b.shape->dims) SameEach(a, b);
-  }
-
-  static void Add(Dim dim, FactorIds* factors) {
-    if (dim.Exists()) factors->push_back(dim.factor);
   }
 
   // Equates up to `count` arrays of two results, in order.
@@ -137,47 +179,6 @@ class DimensionRules {
   }
 
   void SameResults(InstructionId a, InstructionId b) { SameLeaves({a, 0}, {b, 0}, Leaves(a)); }
-
-  static std::vector<int> Ascending(Array array) {
-    std::vector<int> dims(array.Rank());
-    std::iota(dims.begin(), dims.end(), 0);
-    return dims;
-  }
-
-  // An array's dimensions in the order of its layout, major first.
-  static std::vector<int> InMemory(Array array) {
-    const ArrayShape& shape = *array.shape;
-    std::vector<int> dims(shape.minor_to_major.rbegin(), shape.minor_to_major.rend());
-    std::erase_if(dims, [&](int dim) { return !array.Has(dim); });
-    return dims.size() == shape.dims.size() ? dims : Ascending(array);
-  }
-
-  // Whether two arrays with the same bytes differ only in the dimensions above their tiles.
-  bool SameTiles(Array a, const std::vector<int>& a_order, Array b, const std::vector<int>& b_order) const {
-    // With tiles of r x c, the order in memory is rows/r, columns/c, r, c. This is the plain order only if r is 1 or
-    // the tile is as wide as the array. Otherwise both arrays must have the same tiles.
-    struct Minor {
-      std::int64_t rows = 1, columns = 1;            // the two minor dimensions
-      std::int64_t tile_rows = 1, tile_columns = 0;  // 0: not tiled
-    };
-    const auto minor = [&](Array array, const std::vector<int>& order) {
-      Minor is;
-      if (!order.empty()) is.columns = array.Size(order.back());
-      if (order.size() > 1) is.rows = array.Size(order[order.size() - 2]);
-      const ArrayShape& shape = *array.shape;
-      if (!shape.tile.empty()) is.tile_columns = shape.tile.back();
-      if (shape.tile.size() > 1) is.tile_rows = shape.tile[shape.tile.size() - 2];
-      return is;
-    };
-    const Minor one = minor(a, a_order);
-    const Minor other = minor(b, b_order);
-    const auto plain = [](const Minor& is) {
-      return is.columns <= is.tile_columns || is.tile_columns == 0 || is.tile_rows == 1;
-    };
-    if (plain(one) && plain(other)) return true;
-    if (one.columns != other.columns || one.tile_rows != other.tile_rows) return false;
-    return one.rows == other.rows || (one.rows % one.tile_rows == 0 && other.rows % other.tile_rows == 0);
-  }
 
   void Instruction(InstructionId instruction) {
     using Rule = void (DimensionRules::*)(InstructionId);
@@ -237,37 +238,33 @@ class DimensionRules {
 
   void Broadcast(InstructionId instruction) {
     const Array from = Operand(instruction, 0);
-    int number = 0;
-    for (const int dim : NamedDims(At(instruction), "dimensions")) Same(from[number++], Result(instruction)[dim]);
+    SameDims(from, from.Others(), Result(instruction), Named(instruction, "dimensions"));
   }
 
   void Transpose(InstructionId instruction) {
-    const Array from = Operand(instruction, 0);
-    int number = 0;
-    for (const int dim : NamedDims(At(instruction), "dimensions")) Same(Result(instruction)[number++], from[dim]);
+    const Array to = Result(instruction);
+    SameDims(to, to.Others(), Operand(instruction, 0), Named(instruction, "dimensions"));
   }
 
-  // The factors of an array's dimensions in the given order.
-  static FactorIds FactorsIn(Array array, const std::vector<int>& order) {
-    FactorIds factors;
-    for (const int dim : order) factors.push_back(array[dim].factor);
-    return factors;
+  void Reduce(InstructionId instruction) {
+    const Array from = Operand(instruction, 0);
+    const Array to = Result(instruction);
+    SameDims(from, from.Others(Named(instruction, "dimensions")), to, to.Others());
   }
 
   void Reshape(InstructionId instruction) {
     const Array from = Operand(instruction, 0);
     const Array to = Result(instruction);
-    if (from) dimensions_.factors_.Equate(FactorsIn(from, Ascending(from)), FactorsIn(to, Ascending(to)));
+    if (from) dimensions_.factors_.Equate(from.Factors(from.Others()), to.Factors(to.Others()));
   }
 
+  // The bytes do not change, so equates the dimensions in memory order, major first.
   void Bitcast(InstructionId instruction) {
     const Array from = Operand(instruction, 0);
     const Array to = Result(instruction);
     if (!from || !to || ElementCount(*from.shape) != ElementCount(*to.shape)) return;
-    // The bytes do not change, so equate the dimensions in memory order, major first.
-    const std::vector<int> before = InMemory(from);
-    const std::vector<int> after = InMemory(to);
-    if (SameTiles(from, before, to, after)) dimensions_.factors_.Equate(FactorsIn(from, before), FactorsIn(to, after));
+    if (SameTiles(MinorDims(from), MinorDims(to)))
+      dimensions_.factors_.Equate(from.Factors(from.InMemory()), to.Factors(to.InMemory()));
   }
 
   void Dot(InstructionId instruction) {
@@ -275,144 +272,88 @@ class DimensionRules {
     const Array right = Operand(instruction, 1);
     if (!left || !right) return;
     const Array result = Result(instruction);
-    const HloInstruction& at = At(instruction);
-    const std::vector<int> left_batch = NamedDims(at, "lhs_batch_dims");
-    const std::vector<int> right_batch = NamedDims(at, "rhs_batch_dims");
-    const std::vector<int> left_sum = NamedDims(at, "lhs_contracting_dims");
-    const std::vector<int> right_sum = NamedDims(at, "rhs_contracting_dims");
-    Product product{instruction};
-    int to = 0;
-    for (std::size_t i = 0; i < std::min(left_batch.size(), right_batch.size()); ++i, ++to) {
-      Same(left[left_batch[i]], right[right_batch[i]]);
-      Same(left[left_batch[i]], result[to]);
-      Add(left[left_batch[i]], &product.batch);
-    }
-    for (std::size_t i = 0; i < std::min(left_sum.size(), right_sum.size()); ++i) {
-      Same(left[left_sum[i]], right[right_sum[i]]);
-      Add(left[left_sum[i]], &product.contracted);
-    }
-    const auto free = [&](Array from, const std::vector<int>& batch, const std::vector<int>& sum, FactorIds* list) {
-      for (int dim = 0; dim < from.Rank(); ++dim) {
-        if (IsIn(batch, dim) || IsIn(sum, dim)) continue;
-        Add(from[dim], list);
-        Same(from[dim], result[to++]);
-      }
-    };
-    free(left, left_batch, left_sum, &product.left);
-    free(right, right_batch, right_sum, &product.right);
-    dimensions_.products_.push_back(std::move(product));
+    const Dims left_batch = Named(instruction, "lhs_batch_dims");
+    const Dims right_batch = Named(instruction, "rhs_batch_dims");
+    const Dims left_sum = Named(instruction, "lhs_contracting_dims");
+    const Dims right_sum = Named(instruction, "rhs_contracting_dims");
+    const Dims left_free = left.Others(Joined(left_batch, left_sum));
+    const Dims right_free = right.Others(Joined(right_batch, right_sum));
+    const Dims of_left = Joined(left_batch, left_free);  // the first dimensions of the result; then those of the right
+    SameDims(left, left_batch, right, right_batch);
+    SameDims(left, left_sum, right, right_sum);
+    SameDims(left, of_left, result, result.Others());
+    SameDims(right, Joined(Dims(of_left.size(), -1), right_free), result, result.Others());
+    dimensions_.products_.push_back({instruction, left.Factors(left_batch), left.Factors(left_free),
+                                     right.Factors(right_free), left.Factors(left_sum)});
   }
 
+  // dim_labels=b01f_01io->b01f. On TPU every dot becomes a convolution. A batch dimension of the dot becomes a spatial
+  // dimension whose window has the same size.
   void Convolution(InstructionId instruction) {
-    // dim_labels=b01f_01io->b01f. On TPU every dot becomes a convolution. A batch dimension of the dot becomes a
-    // spatial dimension whose window has the same size.
     const Array input = Operand(instruction, 0);
     const Array kernel = Operand(instruction, 1);
-    if (!input || !kernel) return;
     const Array result = Result(instruction);
-    const std::string labels(Attribute(At(instruction).attributes, "dim_labels"));
-    const std::size_t under = labels.find('_');
-    const std::size_t arrow = labels.find("->");
-    if (under == std::string::npos || arrow == std::string::npos || arrow < under) return;
-    const std::string in = labels.substr(0, under);
-    const std::string window = labels.substr(under + 1, arrow - under - 1);
-    const std::string out = labels.substr(arrow + 2);
-    const auto place = [](const std::string& row, char label) {
-      const std::size_t at = row.find(label);
-      return at == std::string::npos ? -1 : static_cast<int>(at);
-    };
+    const std::string_view labels = Attribute(At(instruction).attributes, "dim_labels");
+    const std::size_t under = std::min(labels.find('_'), labels.size());
+    const std::size_t arrow = std::min(labels.find("->", under), labels.size());
+    if (!input || !kernel || arrow == labels.size()) return;
+    // The dimension with this label, -1 if there is none.
+    const auto in = [&](char label) { return PlaceOf(labels.substr(0, under), label); };
+    const auto window = [&](char label) { return PlaceOf(labels.substr(under + 1, arrow - under - 1), label); };
+    const auto out = [&](char label) { return PlaceOf(labels.substr(arrow + 2), label); };
     Product product{instruction};
-    const auto add = [](FactorIds* list, Dim dim) {
-      if (dim.Exists() && dim.Size() > 1) Add(dim, list);
+    const auto add = [](FactorIds* list, Array array, int dim) {
+      if (array.Has(dim) && array.Size(dim) > 1) list->push_back(array.Factor(dim));
     };
-    const Dim batch = input[place(in, 'b')];
-    const Dim features = input[place(in, 'f')];
-    const Dim made = kernel[place(window, 'o')];
-    Same(batch, result[place(out, 'b')]);
-    Same(made, result[place(out, 'f')]);
-    Same(features, kernel[place(window, 'i')]);
-    add(&product.left, batch);
-    add(&product.right, made);
-    add(&product.contracted, features);
-    for (char label = '0'; label <= '9' && place(in, label) >= 0; ++label) {
-      const Dim i = input[place(in, label)];
-      const Dim k = kernel[place(window, label)];
-      const Dim o = result[place(out, label)];
-      if (!i.Exists() || !k.Exists() || !o.Exists()) continue;
-      if (i.Size() == k.Size() && k.Size() == o.Size()) {
-        Same(i, k);
-        Same(i, o);
-        add(&product.batch, i);
-      } else if (k.Size() == i.Size() && o.Size() < k.Size()) {  // gradient of a kernel, or contraction of a dot
-        Same(i, k);
-        add(&product.contracted, i);
-      } else {
-        if (k.Size() == o.Size() && i.Size() == 1) Same(k, o);  // a free dimension of the right operand
-        Relate(i, o);
-        add(&product.left, i);
+    Same(input, in('b'), result, out('b'));
+    Same(kernel, window('o'), result, out('f'));
+    Same(input, in('f'), kernel, window('i'));
+    add(&product.left, input, in('b'));
+    add(&product.right, kernel, window('o'));
+    add(&product.contracted, input, in('f'));
+    for (char label = '0'; label <= '9' && in(label) >= 0; ++label) {
+      const int i = in(label);
+      const int k = window(label);
+      const int o = out(label);
+      if (!input.Has(i) || !kernel.Has(k) || !result.Has(o)) continue;
+      if (input.Size(i) == kernel.Size(k) && result.Size(o) <= kernel.Size(k)) {
+        Same(input, i, kernel, k);
+        Same(input, i, result, o);
+        // A smaller result: the gradient of a kernel, or a contraction of a dot.
+        add(result.Size(o) == kernel.Size(k) ? &product.batch : &product.contracted, input, i);
+        continue;
       }
+      if (input.Size(i) == 1) Same(kernel, k, result, o);  // a free dimension of the right operand
+      Relate(input, i, result, o);
+      add(&product.left, input, i);
     }
     dimensions_.products_.push_back(std::move(product));
   }
 
-  void Reduce(InstructionId instruction) {
-    const std::vector<int> summed = NamedDims(At(instruction), "dimensions");
-    int to = 0;
-    const Array from = Operand(instruction, 0);
-    for (int dim = 0; dim < from.Rank(); ++dim) {
-      if (!IsIn(summed, dim)) Same(from[dim], Result(instruction)[to++]);
-    }
+  static int PlaceOf(std::string_view labels, char label) {
+    const std::size_t at = labels.find(label);
+    return at == std::string_view::npos ? -1 : static_cast<int>(at);
   }
 
-  // Equates the dimensions of the indices, except index_vector_dim, with those of a gather's result or a scatter's
-  // updates that do not belong to slices.
-  void SameIndices(InstructionId instruction, Array to, const std::vector<int>& of_slices) {
+  // Equates the dimensions of an array with those of its slices: a gather's result, or a scatter's updates. `of_slices`
+  // names the dimensions of a slice there. The others are those of the indices, except index_vector_dim.
+  void Slices(InstructionId instruction, Array slices, const char* of_slices, const char* collapsed,
+              const char* batching) {
+    const Array whole = Operand(instruction, 0);
     const Array indices = Operand(instruction, 1);
-    const std::vector<int> index = NamedDims(At(instruction), "index_vector_dim");
-    int next = 0;
-    for (int dim = 0; dim < indices.Rank(); ++dim) {
-      if (!index.empty() && index[0] == dim) continue;
-      while (IsIn(of_slices, next)) ++next;
-      Same(indices[dim], to[next++]);
-    }
-  }
-
-  // The dimensions of an array that remain in its slices.
-  std::vector<int> SlicedDims(Array array, std::vector<int> collapsed, const std::vector<int>& batching) const {
-    collapsed.insert(collapsed.end(), batching.begin(), batching.end());
-    std::vector<int> dims;
-    for (int dim = 0; dim < array.Rank(); ++dim) {
-      if (!IsIn(collapsed, dim)) dims.push_back(dim);
-    }
-    return dims;
+    if (!whole || !indices || !slices) return;
+    const Dims window = Named(instruction, of_slices);
+    SameDims(whole, whole.Others(Joined(Named(instruction, collapsed), Named(instruction, batching))), slices, window);
+    SameDims(indices, indices.Others(Named(instruction, "index_vector_dim")), slices, slices.Others(window));
   }
 
   void Gather(InstructionId instruction) {
-    const Array from = Operand(instruction, 0);
-    const HloInstruction& at = At(instruction);
-    const Array result = Result(instruction);
-    const std::vector<int> offsets = NamedDims(at, "offset_dims");
-    const std::vector<std::int64_t> sizes = List(at, "slice_sizes");
-    const std::vector<int> dims =
-        SlicedDims(from, NamedDims(at, "collapsed_slice_dims"), NamedDims(at, "operand_batching_dims"));
-    for (std::size_t i = 0; i < std::min(dims.size(), offsets.size()); ++i) {
-      if (std::cmp_less(dims[i], sizes.size()) && sizes[dims[i]] == from.Size(dims[i]))
-        Same(from[dims[i]], result[offsets[i]]);
-    }
-    if (from) SameIndices(instruction, result, offsets);
+    Slices(instruction, Result(instruction), "offset_dims", "collapsed_slice_dims", "operand_batching_dims");
   }
 
   void Scatter(InstructionId instruction) {
-    const Array onto = Operand(instruction, 0);
-    const Array updates = Operand(instruction, 2);
-    if (!onto || !updates || !Operand(instruction, 1)) return;
-    const HloInstruction& at = At(instruction);
-    SameArrays(onto, Result(instruction));
-    const std::vector<int> window = NamedDims(at, "update_window_dims");
-    const std::vector<int> dims =
-        SlicedDims(onto, NamedDims(at, "inserted_window_dims"), NamedDims(at, "input_batching_dims"));
-    for (std::size_t i = 0; i < std::min(dims.size(), window.size()); ++i) Same(onto[dims[i]], updates[window[i]]);
-    SameIndices(instruction, updates, window);
+    SameArrays(Operand(instruction, 0), Result(instruction));
+    Slices(instruction, Operand(instruction, 2), "update_window_dims", "inserted_window_dims", "input_batching_dims");
   }
 
   void Resized(InstructionId instruction) { RelateEach(Operand(instruction, 0), Result(instruction)); }
@@ -431,12 +372,11 @@ class DimensionRules {
 
   void TupleElement(InstructionId instruction) {
     const HloInstruction& at = At(instruction);
-    const std::vector<std::int64_t> index = List(at, "index");
+    const std::vector<std::int64_t> index = Integers(Attribute(at.attributes, "index"));
     if (at.operands.empty() || index.empty()) return;
-    const InstructionId from = at.operands[0];
-    const HloShape& shape = module_.ShapeOf(from);
-    if (!shape.is_tuple || index[0] < 0 || std::cmp_greater_equal(index[0], shape.elements.size())) return;
-    SameLeaves({instruction, 0}, {from, dimensions_.ArraysOf(from).starts[index[0]]}, Leaves(instruction));
+    const std::vector<int>& starts = dimensions_.ArraysOf(at.operands[0]).starts;
+    if (index[0] >= 0 && std::cmp_less(index[0], starts.size()))
+      SameLeaves({instruction, 0}, {at.operands[0], starts[index[0]]}, Leaves(instruction));
   }
 
   void Tuple(InstructionId instruction) {
@@ -459,9 +399,8 @@ class DimensionRules {
     if (!called.root) return;
     if (at.opcode != "async-start") return SameResults(called.root, instruction);
     // The result is ((operands), result, context).
-    const HloShape& shape = module_.ShapeOf(instruction);
-    if (!shape.is_tuple || shape.elements.size() < 2) return;
-    SameLeaves({instruction, dimensions_.ArraysOf(instruction).starts[1]}, {called.root, 0}, Leaves(called.root));
+    const std::vector<int>& starts = dimensions_.ArraysOf(instruction).starts;
+    if (starts.size() > 1) SameLeaves({instruction, starts[1]}, {called.root, 0}, Leaves(called.root));
   }
 
   void While(InstructionId instruction) {
@@ -492,7 +431,7 @@ class DimensionRules {
     const Array whole = Operand(instruction, 0);
     const Array part = writes ? Operand(instruction, 1) : Result(instruction);
     for (int dim = 0; whole.Rank() == part.Rank() && dim < whole.Rank(); ++dim) {
-      if (whole.Size(dim) == steps && part.Size(dim) == 1) return whole[dim].factor;
+      if (whole.Size(dim) == steps && part.Size(dim) == 1) return whole.Factor(dim);
     }
     return {};
   }

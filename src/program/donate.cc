@@ -62,27 +62,21 @@ void MoveOut(const Program& program, const Buffer& buffer, const std::set<Instru
   modified->Add(bytes, buffer.first, std::max(buffer.first, end), buffer.values);
 }
 
-// By shape: how many arguments are optimizer state, and how many there are.
-std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> CountState(const Simulator& simulator) {
-  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> of_shape;
-  for (const ProgramParameter& parameter : simulator.program().parameters()) {
-    auto& [state, all] = of_shape[simulator.program().ShapeOf(parameter.array).shape];
-    state += simulator.semantics().RoleOf(parameter) == Role::kOptimizerState ? 1 : 0;
-    ++all;
-  }
-  return of_shape;
-}
-
 // Moves outputs to the host. Assumes the same share of optimizer state among outputs and arguments of the same shape.
 void MoveResultsToHost(const Simulator& simulator, ModifiedProgram* modified) {
   const Program& program = simulator.program();
-  const auto of_shape = CountState(simulator);
+  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> counts;  // by shape: of state, of all arguments
+  for (const ProgramParameter& parameter : program.parameters()) {
+    auto& [state, all] = counts[program.ShapeOf(parameter.array).shape];
+    state += simulator.semantics().RoleOf(parameter) == Role::kOptimizerState ? 1 : 0;
+    ++all;
+  }
   for (const Buffer& buffer : simulator.compiled().buffers()) {
     const ProgramValue& value = program.values()[buffer.values.back()];
     if (!buffer.is_output || !value.array) continue;
-    const auto found = of_shape.find(program.ShapeOf(value.array).shape);
-    if (found == of_shape.end() || found->second.first == 0) continue;
-    const std::int64_t moved = value.size * found->second.first / found->second.second;
+    const auto& [state, all] = counts[program.ShapeOf(value.array).shape];
+    if (state == 0) continue;
+    const std::int64_t moved = value.size * state / all;
     for (const ValueId id : buffer.values) modified->sizes[id] = value.size - moved;
     modified->Add(moved, buffer.first, buffer.first, buffer.values);
   }

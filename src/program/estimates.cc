@@ -1,5 +1,7 @@
 #include "program/estimates.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -21,125 +23,110 @@ constexpr std::array<const char*, 12> kKindNames = {
     "weights",          "gathered_weights", "optimizer_state", "gradients", "activations", "logits",
     "attention_scores", "temporaries",      "inputs",          "outputs",   "constants",   "unknown"};
 
-// The scope within a transformation's wrapper: "decoder" for "jvp(decoder)" and "transpose(jvp(decoder))". Empty if
-// the scope is a class or a call, or if there is none.
-std::string ScopeInside(const std::string& part) {
-  std::string scope = WithoutWrappers(part);
-  const bool is_scope = !scope.empty() && scope[0] >= 'a' && scope[0] <= 'z' && scope.find('(') == std::string::npos;
-  return is_scope ? scope : std::string();
+// Splits at the slashes outside of parentheses.
+std::vector<std::string> ScopesOf(std::string_view op_name) {
+  std::vector<std::string> scopes(1);
+  int depth = 0;
+  for (const char c : op_name) {
+    depth += (c == '(' ? 1 : 0) - (c == ')' ? 1 : 0);
+    if (c == '/' && depth <= 0) {
+      scopes.emplace_back();
+    } else {
+      scopes.back() += c;
+    }
+  }
+  return scopes;
 }
 
 // Removes JAX's wrappers and the operation: "decoder/mlp" for
-// "jit(step)/jvp(Model)/while/body/decoder/mlp/dot_general".
+// "jit(step)/jvp(Model)/while/body/jvp(decoder)/mlp/dot_general".
 std::string ModuleOf(std::string_view op_name) {
   static const std::set<std::string> kWrappers = {"while",      "body",  "cond",       "closed_call",
                                                   "checkpoint", "remat", "eval_jaxpr", ""};
-  std::string module;
-  std::string last;
-  const auto add = [&](const std::string& part) { module += (module.empty() ? "" : "/") + part; };
-  std::size_t begin = 0;
-  int depth = 0;
-  for (std::size_t i = 0; i <= op_name.size(); ++i) {
-    const char c = i < op_name.size() ? op_name[i] : '/';
-    if (c == '(') ++depth;
-    if (c == ')') --depth;
-    if (c != '/' || (depth > 0 && i < op_name.size())) continue;
-    std::string part(op_name.substr(begin, i - begin));
-    begin = i + 1;
-    if (part.find('(') != std::string::npos) part = ScopeInside(part);
-    if (kWrappers.contains(part) || part.find("->") != std::string::npos) continue;  // "->": an einsum's equation
-    if (!last.empty()) add(last);
-    last = part;
+  std::vector<std::string> scopes = ScopesOf(op_name);
+  for (std::string& scope : scopes) {
+    if (scope.find('(') == std::string::npos) continue;
+    scope = WithoutWrappers(scope);
+    // A class or a call is no scope.
+    if (scope.empty() || scope[0] < 'a' || scope[0] > 'z' || scope.find('(') != std::string::npos) scope.clear();
   }
-  return module;
+  std::erase_if(scopes, [](const std::string& scope) {
+    return kWrappers.contains(scope) || scope.find("->") != std::string::npos;  // "->": an einsum's equation
+  });
+  if (!scopes.empty()) scopes.pop_back();
+  return fmt::format("{}", fmt::join(scopes, "/"));
 }
 
-// The memory at the peak, by kind and module.
-class MemoryBreakdown {
- public:
-  explicit MemoryBreakdown(const Simulator& simulator)
-      : program_(simulator.program()), semantics_(simulator.semantics()) {
-    for (const AllocationId id : program_.memory().allocations.ids()) AddFixed(id);
-    for (const Buffer& buffer : simulator.compiled().buffers()) {
-      if (buffer.is_output) AddBytes("outputs", "", buffer.size);
-    }
-    for (const Buffer* buffer : simulator.compiled().LiveAtPeak()) {
-      const MemoryAllocation& allocation = program_.memory().allocations[buffer->allocation];
-      if (buffer->is_output || allocation.kind == AllocationKind::kOutput) continue;  // in an output's memory
-      Add(program_.values()[MostSpecific(*buffer)], buffer->size);
-    }
-    if (simulator.need_bytes() > total_) AddBytes("fragmentation", "", simulator.need_bytes() - total_);
+// Of a buffer, the value with the most specific kind. Skips values without a user's name (loop-carried ones).
+const ProgramValue& MostSpecific(const Simulator& simulator, const Buffer& buffer) {
+  const Indexed<ValueId, ProgramValue>& values = simulator.program().values();
+  ValueId best = buffer.values.front();
+  for (const ValueId id : buffer.values) {
+    if (!values[id].array) continue;
+    const HloInstruction& is = simulator.program().InstructionOf(values[id]);
+    if (is.Is({"parameter", "while", "custom-call"}) || is.op_name.empty()) continue;
+    const ValueKind so_far = simulator.semantics().KindOf(best);
+    if (so_far == ValueKind::kUnknown || so_far == ValueKind::kTemporaries ||
+        simulator.semantics().KindOf(id) == ValueKind::kActivations)
+      best = id;
   }
+  return values[best];
+}
 
-  // Sorts the parts, and the modules of each part, by size, largest first.
-  std::vector<MemoryPart> Parts() const {
-    constexpr std::size_t kMostModules = 8;
-    std::vector<MemoryPart> parts;
-    for (const auto& [kind, modules] : bytes_) {
-      MemoryPart part{kind, 0};
-      for (const auto& [module, bytes] : modules) {
-        part.bytes += bytes;
-        if (!module.empty()) part.modules.emplace_back(module, bytes);
-      }
-      std::stable_sort(part.modules.begin(), part.modules.end(),
-                       [](const auto& a, const auto& b) { return a.second > b.second; });
-      if (part.modules.size() > kMostModules) part.modules.resize(kMostModules);
-      parts.push_back(std::move(part));
+// Sorts the parts, and the modules of each part, by size.
+std::vector<MemoryPart> PartsOf(const std::map<std::string, std::map<std::string, std::int64_t>>& kinds) {
+  constexpr std::size_t kMostModules = 8;
+  std::vector<MemoryPart> parts;
+  for (const auto& [kind, modules] : kinds) {
+    MemoryPart& part = parts.emplace_back(MemoryPart{kind});
+    for (const auto& [module, bytes] : modules) {
+      part.bytes += bytes;
+      if (!module.empty()) part.modules.emplace_back(module, bytes);
     }
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; });
-    return parts;
+    std::stable_sort(part.modules.begin(), part.modules.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    part.modules.resize(std::min(part.modules.size(), kMostModules));
   }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; });
+  return parts;
+}
 
- private:
-  // The first value that spans an argument or constant determines its kind.
-  void AddFixed(AllocationId id) {
-    const MemoryAllocation& allocation = program_.memory().allocations[id];
-    if (!allocation.IsFixed()) return;
-    for (const ValueId value : program_.ValuesIn(id)) {
-      if (program_.values()[value].size == allocation.size) return Add(program_.values()[value], allocation.size);
-    }
+// The memory at the peak by kind, and of each kind by the user's module ("" if unknown); largest first.
+std::vector<MemoryPart> MemoryByKind(const Simulator& simulator) {
+  const Program& program = simulator.program();
+  std::map<std::string, std::map<std::string, std::int64_t>> kinds;
+  std::int64_t total = 0;
+  const auto add = [&](const std::string& kind, const std::string& module, std::int64_t bytes) {
+    if (bytes > 0) kinds[kind][module] += bytes;
+    total += std::max<std::int64_t>(0, bytes);
+  };
+  const auto add_value = [&](const ProgramValue& value, std::int64_t size) {
+    const std::int64_t plain =
+        value.array ? std::min(size, UnpaddedBytes(program.ShapeOf(value.array)).value_or(size)) : size;
+    const bool is_computed = value.array && program.InstructionOf(value).opcode != "parameter";
+    add(kKindNames[static_cast<std::size_t>(simulator.semantics().KindOf(value.id))],
+        is_computed ? ModuleOf(program.InstructionOf(value).op_name) : "", plain);
+    add("padding", "", size - plain);
+  };
+  for (const AllocationId id : program.memory().allocations.ids()) {
+    const MemoryAllocation& allocation = program.memory().allocations[id];
+    // The first value that spans an argument or constant determines its kind.
+    const auto spans = [&](ValueId value) { return program.values()[value].size == allocation.size; };
+    const std::vector<ValueId>& values = program.ValuesIn(id);
+    const auto value = std::find_if(values.begin(), values.end(), spans);
+    if (allocation.IsFixed() && value != values.end()) add_value(program.values()[*value], allocation.size);
   }
-
-  // Chooses the value of a buffer with the most specific kind. Skips values without a user's name (loop-carried ones).
-  ValueId MostSpecific(const Buffer& buffer) const {
-    ValueId best = buffer.values.front();
-    for (const ValueId id : buffer.values) {
-      const ProgramValue& value = program_.values()[id];
-      if (!value.array) continue;
-      const HloInstruction& is = program_.InstructionOf(value);
-      if (is.Is({"parameter", "while", "custom-call"}) || is.op_name.empty()) continue;
-      const ValueKind so_far = semantics_.KindOf(best);
-      if (so_far == ValueKind::kUnknown || so_far == ValueKind::kTemporaries ||
-          semantics_.KindOf(id) == ValueKind::kActivations)
-        best = id;
-    }
-    return best;
+  for (const Buffer& buffer : simulator.compiled().buffers()) {
+    if (buffer.is_output) add("outputs", "", buffer.size);
   }
-
-  void Add(const ProgramValue& value, std::int64_t size) {
-    std::int64_t padding = 0;
-    std::string module;
-    if (value.array) {
-      padding = std::max<std::int64_t>(0, size - UnpaddedBytes(program_.ShapeOf(value.array)).value_or(size));
-      const HloInstruction& is = program_.InstructionOf(value);
-      if (is.opcode != "parameter") module = ModuleOf(is.op_name);
-    }
-    AddBytes(kKindNames[static_cast<std::size_t>(semantics_.KindOf(value.id))], module, size - padding);
-    AddBytes("padding", "", padding);
+  for (const Buffer* buffer : simulator.compiled().LiveAtPeak()) {
+    const bool in_output = program.memory().allocations[buffer->allocation].kind == AllocationKind::kOutput;
+    if (!buffer->is_output && !in_output) add_value(MostSpecific(simulator, *buffer), buffer->size);
   }
-
-  void AddBytes(const std::string& kind, const std::string& module, std::int64_t bytes) {
-    if (bytes <= 0) return;
-    bytes_[kind][module] += bytes;
-    total_ += bytes;
-  }
-
-  const Program& program_;
-  const Semantics& semantics_;
-  std::map<std::string, std::map<std::string, std::int64_t>> bytes_;
-  std::int64_t total_ = 0;
-};
+  add("fragmentation", "", simulator.need_bytes() - total);
+  return PartsOf(kinds);
+}
 
 std::string NameOf(const Semantics& semantics, const Axis& axis) {
   if (axis.groups == semantics.vocabulary().groups) return "vocabulary";
@@ -159,8 +146,7 @@ std::int64_t Times(std::int64_t size, std::int64_t devices) {
 std::vector<std::int64_t> StepsOf(std::int64_t batch) {
   constexpr std::int64_t kMostSteps = 4096;  // more are not realistic for a training step
   constexpr std::int64_t kAll = 64;          // above this, only powers of two
-  std::vector<std::int64_t> all = {1};
-  for (std::int64_t steps = kMicroBatches; steps > 1; --steps) all.push_back(steps);
+  std::vector<std::int64_t> all = {1, kMicroBatches, 3, 2};
   for (std::int64_t steps = kMicroBatches + 1; steps <= kAll; ++steps) all.push_back(steps);
   for (std::int64_t steps = 2 * kAll; steps <= kMostSteps; steps *= 2) all.push_back(steps);
   std::erase_if(all, [&](std::int64_t steps) { return steps > batch || batch % steps != 0; });
@@ -180,7 +166,7 @@ class Estimator {
     ProgramEstimates estimates;
     if (!simulator_.whole()) return estimates;
     estimates.need_bytes = simulator_.need_bytes();
-    estimates.memory = MemoryBreakdown(simulator_).Parts();
+    estimates.memory = MemoryByKind(simulator_);
     estimates.timeline = TimelineOf(program_.memory());
     estimates.live = LiveArraysOf(program_, estimates.timeline);
     if (limit_ > 0) estimates.room = FindRoom();
@@ -322,11 +308,9 @@ std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<Me
     const ArrayId array = program.values()[buffer.values.front()].array;
     if (!array || arrays.size() == kMostArrays) continue;
     const std::int64_t padding = buffer.size - UnpaddedBytes(program.ShapeOf(array)).value_or(buffer.size);
-    std::string name = program.ShapeOf(array).shape;
-    const SourceLine line = UserLine(program.module(), array.instruction);
-    if (!line.file.empty()) name += " at " + SourceLineText(line.file, line.line);
-    arrays.push_back({std::move(name), buffer.size, std::max<std::int64_t>(0, padding),
-                      static_cast<double>(buffer.first) / length, static_cast<double>(buffer.last + 1) / length});
+    arrays.push_back({ShapeAtLine(program.module(), program.ShapeOf(array), array.instruction), buffer.size,
+                      std::max<std::int64_t>(0, padding), static_cast<double>(buffer.first) / length,
+                      static_cast<double>(buffer.last + 1) / length});
   }
   return arrays;
 }

@@ -2,26 +2,32 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <map>
-#include <optional>
 
 #include "program/remedies.h"
 
 namespace whyoom {
 namespace {
 
+using Part = ListedPart;
+
 constexpr std::int64_t kMostLayers = 128;  // a loop with more steps iterates over a sequence
 constexpr std::int64_t kShortest = 16;     // shortest sequence
 constexpr std::int64_t kMostlyNarrow = 4;  // if bf16 exceeds 1/4 of f32, the use of f32 is intended
 
 // Index of the first dimension after the loop steps, if any.
-std::size_t First(const ListedValue& value) { return value.part == ListedPart::kStacked ? 1 : 0; }
+std::size_t First(const ListedValue& value) { return value.part == Part::kStacked ? 1 : 0; }
 
 bool IsComputed(const ListedValue& value) {
-  return value.part != ListedPart::kArgument && value.part != ListedPart::kConverted &&
-         value.part != ListedPart::kConstant;
+  return value.part != Part::kArgument && value.part != Part::kConverted && value.part != Part::kConstant;
 }
+
+bool HasLength(const ListedValue& value, std::int64_t length) {
+  const ArrayDims& dims = value.shape.dims;
+  return length > 0 && std::find(dims.begin(), dims.end(), length) != dims.end();
+}
+
+std::int64_t Shorter(std::int64_t length, std::int64_t parts) { return length / parts + (length % parts > 0 ? 1 : 0); }
 
 // The length with most bytes; 0 if there is none.
 std::int64_t LengthWithMostBytes(const std::map<std::int64_t, std::int64_t>& bytes) {
@@ -30,14 +36,12 @@ std::int64_t LengthWithMostBytes(const std::map<std::int64_t, std::int64_t>& byt
   return most == bytes.end() ? 0 : most->first;
 }
 
-std::int64_t Shorter(std::int64_t length, std::int64_t parts) { return length / parts + (length % parts > 0 ? 1 : 0); }
-
 class RowReader {
  public:
   explicit RowReader(const ListedProgram& listed) : listed_(listed) {
     for (const ListedValue& value : listed.values) {
-      trains_ = trains_ || value.part == ListedPart::kStacked || value.part == ListedPart::kForward ||
-                value.part == ListedPart::kBackward;
+      trains_ =
+          trains_ || value.part == Part::kStacked || value.part == Part::kForward || value.part == Part::kBackward;
     }
     FindBatch();
     FindSequence();
@@ -47,37 +51,22 @@ class RowReader {
 
   std::vector<Effect> Estimates() const {
     std::vector<Effect> changes;
-    const auto add = [&](const char* name, std::optional<Effect> made, std::int64_t parts) {
-      if (!made) return;
-      made->change = name;
-      made->parts = parts;
-      changes.push_back(*std::move(made));
-    };
-    const std::int64_t steps = std::min(kMicroBatches, batch_);
-    if (batch_ > 1) add("half_batch", ShortenBatch(2), 2);
-    if (batch_ > 1 && trains_) add("batch_in_steps", ShortenBatch(steps), steps);
-    if (sequence_ > 0) add("half_sequence", HalveSequence(), 2);
-    add("bfloat16", Narrow(), 0);
-    add("recompute_layers", RecomputeLoops(), 0);
+    if (batch_ > 1) changes.push_back(ShortenBatch("half_batch", 2));
+    if (batch_ > 1 && trains_) changes.push_back(ShortenBatch("batch_in_steps", std::min(kMicroBatches, batch_)));
+    if (sequence_ > 0) changes.push_back(HalveSequence());
+    changes.push_back(Narrow());
+    if (std::any_of(listed_.values.begin(), listed_.values.end(), IsSaved)) changes.push_back(RecomputeLoops());
     return changes;
   }
 
  private:
-  bool InWeights(std::int64_t length) const {
-    return std::any_of(listed_.values.begin(), listed_.values.end(), [&](const ListedValue& value) {
-      const ArrayDims& dims = value.shape.dims;
-      return value.part == ListedPart::kConverted && std::find(dims.begin(), dims.end(), length) != dims.end();
-    });
-  }
-
   // The batch is the first dimension of computed values. In a program with gradients, considers only stacked and
   // forward values, since others may be gradients of weights.
   void FindBatch() {
     std::map<std::int64_t, std::int64_t> bytes;  // by length
     for (const ListedValue& value : listed_.values) {
       const ArrayDims& dims = value.shape.dims;
-      const bool may_be_of_weights =
-          trains_ && value.part != ListedPart::kStacked && value.part != ListedPart::kForward;
+      const bool may_be_of_weights = trains_ && value.part != Part::kStacked && value.part != Part::kForward;
       if (!IsComputed(value) || may_be_of_weights || dims.size() < First(value) + 2) continue;
       const auto batch = std::find_if(dims.begin() + static_cast<std::ptrdiff_t>(First(value)), dims.end(),
                                       [](std::int64_t length) { return length > 1; });
@@ -104,15 +93,16 @@ class RowReader {
     if (sequence_ < kShortest) sequence_ = 0;
   }
 
-  Effect Saving(double bytes) const {
-    Effect made;
+  Effect Saving(const char* change, double bytes, std::int64_t parts = 0) const {
+    Effect made{.change = change, .parts = parts};
     made.saves_bytes = std::min(static_cast<std::int64_t>(bytes * (1 + gaps_)), listed_.need_bytes);
     made.left_bytes = listed_.need_bytes - made.saves_bytes;
     return made;
   }
 
   // Estimates a remedy that changes the dimensions of each computed value.
-  Effect Resized(const std::function<void(const ListedValue&, ArrayDims*)>& resize) const {
+  template <class Resize>
+  Effect Resized(const char* change, std::int64_t parts, const Resize& resize) const {
     double saved = 0;
     for (const ListedValue& value : listed_.values) {
       if (!IsComputed(value)) continue;
@@ -120,32 +110,28 @@ class RowReader {
       resize(value, &dims);
       saved += static_cast<double>(value.size - BytesWithDims(value.shape, value.size, dims));
     }
-    return Saving(saved);
+    return Saving(change, saved, parts);
   }
 
-  Effect ShortenBatch(std::int64_t parts) const {
-    return Resized([&](const ListedValue& value, ArrayDims* dims) {
-      const auto batch = std::find(dims->begin(), dims->end(), batch_);
-      if (batch != dims->end()) {
-        *batch = Shorter(*batch, parts);
-        return;
+  Effect ShortenBatch(const char* change, std::int64_t parts) const {
+    return Resized(change, parts, [&](const ListedValue& value, ArrayDims* dims) {
+      auto batch = std::find(dims->begin(), dims->end(), batch_);
+      if (batch == dims->end() && First(value) < dims->size()) {
+        // Batch and sequence may be merged into one dimension.
+        batch = dims->begin() + static_cast<std::ptrdiff_t>(First(value));
+        const bool of_weights = std::any_of(
+            listed_.values.begin(), listed_.values.end(),
+            [&](const ListedValue& other) { return other.part == Part::kConverted && HasLength(other, *batch); });
+        if (*batch <= batch_ || *batch % batch_ != 0 || of_weights || value.part == Part::kBackward) return;
       }
-      // Batch and sequence may be merged into one dimension.
-      const std::size_t first = First(value);
-      if (first < dims->size() && (*dims)[first] > batch_ && (*dims)[first] % batch_ == 0 &&
-          !InWeights((*dims)[first]) && value.part != ListedPart::kBackward)
-        (*dims)[first] = Shorter((*dims)[first], parts);
+      if (batch != dims->end()) *batch = Shorter(*batch, parts);
     });
   }
 
   Effect HalveSequence() const {
-    return Resized([&](const ListedValue&, ArrayDims* dims) {
-      for (std::int64_t& length : *dims) length = length == sequence_ ? Shorter(length, 2) : length;
+    return Resized("half_sequence", 2, [&](const ListedValue&, ArrayDims* dims) {
+      std::replace(dims->begin(), dims->end(), sequence_, Shorter(sequence_, 2));
     });
-  }
-
-  bool HasBatch(const ListedValue& value) const {
-    return batch_ > 0 && std::find(value.shape.dims.begin(), value.shape.dims.end(), batch_) != value.shape.dims.end();
   }
 
   // If many values per example are already bf16, the f32 values are f32 on purpose. Conversions to bf16 and values of
@@ -153,46 +139,49 @@ class RowReader {
   Effect Narrow() const {
     std::int64_t narrow = 0;
     std::int64_t wide = 0;
+    const auto is_of_batch = [&](const ListedValue& value) {
+      return IsComputed(value) && value.part != Part::kCopied && HasLength(value, batch_);
+    };
     for (const ListedValue& value : listed_.values) {
-      if (!IsComputed(value) || value.part == ListedPart::kCopied || !HasBatch(value)) continue;
-      (value.shape.dtype == kBfloat16 ? narrow : wide) += value.size;
+      if (is_of_batch(value)) (value.shape.dtype == kBfloat16 ? narrow : wide) += value.size;
     }
     const bool mixed = narrow > wide / kMostlyNarrow;
     double saved = 0;
     bool wide_arguments = false;
     bool arguments_are_listed = false;
     for (const ListedValue& value : listed_.values) {
-      arguments_are_listed = arguments_are_listed || value.part == ListedPart::kArgument;
-      const bool narrowed = value.part == ListedPart::kConverted && value.shape.dtype == kBfloat16;
+      const bool is_f32 = value.shape.dtype == "f32";
+      const bool narrowed = value.part == Part::kConverted && value.shape.dtype == kBfloat16;
+      arguments_are_listed = arguments_are_listed || value.part == Part::kArgument;
+      wide_arguments = wide_arguments || narrowed || (value.part == Part::kBackward && is_f32);
       if (narrowed) saved += static_cast<double>(value.size);  // the copy
-      wide_arguments =
-          wide_arguments || narrowed || (value.part == ListedPart::kBackward && value.shape.dtype == "f32");
-      const bool on_purpose = mixed && value.part != ListedPart::kCopied && HasBatch(value);
-      if (value.shape.dtype != "f32" || on_purpose) continue;
+      const bool on_purpose = mixed && value.part != Part::kCopied && HasLength(value, batch_);
+      if (!is_f32 || on_purpose) continue;
       const std::int64_t half = BytesWithElementBits(value.shape, 16).value_or(value.size);
       saved += static_cast<double>(value.size - std::min(value.size, half));
     }
     if (wide_arguments && !arguments_are_listed)
       saved += static_cast<double>(listed_.arguments_bytes) / 2 / (1 + gaps_);  // arguments have no gaps
-    return Saving(saved);
+    return Saving("bfloat16", saved);
   }
+
+  static bool IsSaved(const ListedValue& value) { return value.part == Part::kStacked && !value.shape.dims.empty(); }
 
   // A loop saves values for the backward pass. With rematerialization, it saves only the layers' inputs, assumed to be
   // the smallest stack, and computes the other values again, one layer at a time. The spread is large because any share
   // of a layer's values may be live.
-  std::optional<Effect> RecomputeLoops() const {
+  Effect RecomputeLoops() const {
     std::int64_t carry = INT64_MAX;
     double stacks = 0;
     double comes_back = 0;
     for (const ListedValue& value : listed_.values) {
-      if (value.part != ListedPart::kStacked || value.shape.dims.empty()) continue;
-      stacks += static_cast<double>(value.size);
-      comes_back +=
-          static_cast<double>(value.size) / static_cast<double>(std::max<std::int64_t>(1, value.shape.dims[0]));
+      if (!IsSaved(value)) continue;
+      const auto size = static_cast<double>(value.size);
+      stacks += size;
+      comes_back += size / static_cast<double>(std::max<std::int64_t>(1, value.shape.dims[0]));
       carry = std::min(carry, value.size);
     }
-    if (stacks == 0) return std::nullopt;
-    Effect made = Saving(std::max(0.0, stacks - static_cast<double>(carry) - comes_back / 2));
+    Effect made = Saving("recompute_layers", std::max(0.0, stacks - static_cast<double>(carry) - comes_back / 2));
     made.spread_bytes = static_cast<std::int64_t>(comes_back / 2 * (1 + gaps_));
     return made;
   }

@@ -71,10 +71,6 @@ constexpr std::int64_t kDevices = 4;  // per host of most TPU types; used if the
 constexpr std::int64_t kPieces = 16;
 constexpr std::int64_t kChunks = 8;
 
-Sizes Scaled(const Simulator& simulator, const Axis& axis, Ratio ratio) {
-  return simulator.Resized(ScaledSizes(simulator, axis, ratio));
-}
-
 void KeepOutputs(const Program& program, Sizes* sizes) {
   for (const ProgramOutput& output : program.outputs()) {
     if (output.value) (*sizes)[output.value] = program.values()[output.value].size;
@@ -128,10 +124,10 @@ std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Ax
   for (const ProgramParameter& parameter : program.parameters()) {
     if (simulator.semantics().Has(parameter, axis)) pieces += parameter.size / parts;
   }
-  const ScaledSizes in_pieces(simulator, axis, {.of = parts, .once = once});
+  const Sizes scaled = simulator.Scaled(axis, {.of = parts, .once = once});
   ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
                              const bool is_argument = program.AllocationOf(value).kind == AllocationKind::kArgument;
-                             return is_argument ? value.size : in_pieces(value);
+                             return is_argument ? value.size : scaled[value.id];
                            }),
                            .parts = parts,
                            .axis = axis};
@@ -196,15 +192,16 @@ std::int64_t ScaledSize(const ValueClass& arrays, std::uint32_t with_axis, Ratio
 
 }  // namespace
 
-ScaledSizes::ScaledSizes(const Simulator& simulator, const Axis& axis, Ratio ratio)
-    : semantics_(simulator.semantics()) {
+Sizes Simulator::Scaled(const Axis& axis, Ratio ratio) const {
   std::map<std::tuple<const ArrayShape*, std::int64_t, std::uint32_t>, std::int64_t> known;
+  Indexed<ClassId, std::int64_t> sizes;
   for (const ValueClass& arrays : semantics_.classes()) {
     const std::uint32_t with_axis = semantics_.DimensionsOf(arrays.groups, axis);
     const auto [found, is_new] = known.try_emplace({arrays.shape, arrays.size, with_axis});
     if (is_new) found->second = ScaledSize(arrays, with_axis, ratio);
-    sizes_.push_back(found->second);
+    sizes.push_back(found->second);
   }
+  return Resized([&](const ProgramValue& value) { return sizes[semantics_.ClassOf(value.id)]; });
 }
 
 std::vector<ArrayDims> SentToHost(const Program& program) {
@@ -220,12 +217,12 @@ std::vector<ArrayDims> SentToHost(const Program& program) {
 
 std::optional<ModifiedProgram> Shorten(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
   if (!axis || axis.size < parts) return std::nullopt;
-  return ModifiedProgram{.sizes = Scaled(simulator, axis, {.of = parts}), .parts = parts, .axis = axis};
+  return ModifiedProgram{.sizes = simulator.Scaled(axis, {.of = parts}), .parts = parts, .axis = axis};
 }
 
 std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& axis, std::int64_t size) {
   if (!axis || size < 1) return std::nullopt;
-  return ModifiedProgram{.sizes = Scaled(simulator, axis, {.length = size, .of = axis.size})};
+  return ModifiedProgram{.sizes = simulator.Scaled(axis, {.length = size, .of = axis.size})};
 }
 
 std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts) {

@@ -40,6 +40,13 @@ struct ModifiedProgram {
   }
 };
 
+// The new length of an axis: multiplied by `length`, divided by `of`, rounded up.
+struct Ratio {
+  std::int64_t length = 1;
+  std::int64_t of = 1;
+  bool once = false;  // if two dimensions are the axis, resizes only the first
+};
+
 class Simulator {
  public:
   // Borrows its arguments. `limit_bytes` is the memory of a device; 0: unknown. Results are meaningless once `stop`
@@ -65,6 +72,9 @@ class Simulator {
     }
     return sizes;
   }
+
+  // The sizes of all values after resizing an axis.
+  Sizes Scaled(const Axis& axis, Ratio ratio) const;
 
   // Leaves the remedy's name and the axis open.
   Effect EstimateOf(const ModifiedProgram& modified) const;
@@ -132,22 +142,6 @@ std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const Arr
 // that fill a 32-bit word. Returns nullopt if the element type is unknown.
 std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits);
 
-// The new length of an axis: multiplied by `length`, divided by `of`, rounded up.
-struct Ratio {
-  std::int64_t length = 1;
-  std::int64_t of = 1;
-  bool once = false;  // if two dimensions are the axis, resizes only the first
-};
-// Returns the sizes of arrays after resizing an axis; computes one for each class of values. Borrows the simulator.
-class ScaledSizes {
- public:
-  ScaledSizes(const Simulator& simulator, const Axis& axis, Ratio ratio);
-  std::int64_t operator()(const ProgramValue& value) const { return sizes_[semantics_.ClassOf(value.id)]; }
-
- private:
-  const Semantics& semantics_;
-  Indexed<ClassId, std::int64_t> sizes_;
-};
 // The dimensions of the arrays that are sent to the host.
 std::vector<ArrayDims> SentToHost(const Program& program);
 

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "program/program.h"
@@ -94,7 +93,7 @@ class Semantics {
   ClassId ClassOf(ValueId value) const { return class_of_[value]; }
   const ArrayGroups& GroupsOf(ValueId value) const { return classes_[class_of_[value]].groups; }
   const ArrayGroups& GroupsOf(const ProgramParameter& parameter) const { return parameter_groups_[parameter.place]; }
-  // The dimensions that are the axis, or whose size the program computes from it.
+  // The dimensions that are the axis, or whose size the program computes from it: a bit for each.
   std::uint32_t DimensionsOf(const ArrayGroups& array, const Axis& axis) const;
   std::uint32_t DimensionsOf(ValueId value, const Axis& axis) const { return DimensionsOf(GroupsOf(value), axis); }
   bool Has(ValueId value, const Axis& axis) const { return DimensionsOf(value, axis) != 0; }
@@ -106,41 +105,67 @@ class Semantics {
   bool IsPerExample(ValueId value) const { return Has(value, batch_) || Has(value, sequence_); }
   bool has_attention() const { return !attention_.empty(); }
   bool IsScores(ValueId value) const;  // has query and key positions: attention scores
-  bool IsBackward(InstructionId instruction) const;
-  bool IsForward(InstructionId instruction) const;  // in a pass whose values a backward pass uses
+  bool IsBackward(InstructionId instruction) const { return IsGradient(program_.At(instruction).op_name); }
+  // In a pass whose values a backward pass uses.
+  bool IsForward(InstructionId instruction) const {
+    const std::string_view name = program_.At(instruction).op_name;
+    return IsDifferentiated(name) && !IsTransposed(name);
+  }
 
  private:
-  void FindClasses();
+  // What the program does with a group of dimensions; a bit for each.
+  enum Use : unsigned {
+    kOfWeights = 1,    // a feature: weights or optimizer state have it
+    kOfMatrices = 2,   // weights with more than two dimensions have it
+    kNoExamples = 4,   // a loop counts them one by one, or an argument has them twice
+    kShifted = 8,      // values move along it, as along a side of a field
+    kCompared = 16,    // of a comparison of arrays or a scatter: maybe of the slots of experts
+    kOfArguments = 32  // an argument has it
+  };
+  // roles.cc
   void FindRoles(const RoleWords& role_words);
-  void FindWeightGroups();
-  Role NamedRole(const ProgramParameter& parameter, const RoleWords& role_words, bool is_returned, bool is_tree) const;
-  void FindNoExamples();
+  void FindWeightDims();
+  void FindKinds();
+  ValueKind KindOfArray(const ProgramValue& value) const;
+
+  // semantics.cc
+  void FindClasses();
+  void FindUses();
+  void FindUsesOf(InstructionId instruction);
+  void FindShifted(InstructionId instruction);
+  void FindAddressed(const HloInstruction& is);
   void FindBatch();
   void JoinBatches();
   std::vector<Axis> SequenceCandidates() const;
   void FindSequence();
   void FindSlots();
   void FindAttention();
+  void AddSoftmax(const HloInstruction& is);
   Groups Positions(const FactorIds& factors) const;
-  struct Softmax {
-    Groups along;  // the reduced dimensions
-    ArrayGroups array;
-    friend bool operator==(const Softmax&, const Softmax&) = default;
-  };
-  std::vector<Softmax> FindSoftmaxes() const;
-  void FindVocabulary();
-  void FindWeightDims();
-  void FindKinds();
-  ValueKind KindOfArgument(const MemoryAllocation& allocation) const;
-  ValueKind KindOfArray(const ProgramValue& value) const;
-  void FindGathered();
+
+  void Mark(const Groups& groups, unsigned use) {
+    for (const GroupId group : groups) uses_[group] |= use;
+  }
+  void Mark(const ArrayGroups& array, unsigned use) {
+    for (const Groups& groups : array) Mark(groups, use);
+  }
+  bool Is(GroupId group, unsigned use) const {
+    const auto found = uses_.find(group);
+    return found != uses_.end() && (found->second & use) != 0;
+  }
+  bool AnyIs(const Groups& groups, unsigned use) const {
+    return std::any_of(groups.begin(), groups.end(), [&](GroupId group) { return Is(group, use); });
+  }
+  bool AllAre(const Groups& groups, unsigned use) const {
+    return std::all_of(groups.begin(), groups.end(), [&](GroupId group) { return Is(group, use); });
+  }
+  bool HasFeature(const ArrayGroups& array) const {
+    return std::any_of(array.begin(), array.end(), [&](const Groups& groups) { return AnyIs(groups, kOfWeights); });
+  }
   std::int64_t BytesWith(const Axis& axis) const;  // of large values that have the axis
   Axis Restored(const Axis& axis) const;           // another axis of its size that far more bytes have, or `axis`
   Axis MakeAxis(const FactorIds& factors) const;
   Axis MakeAxis(const Groups& groups, std::int64_t size) const;
-  bool InWeights(const Axis& axis) const;
-  std::uint32_t SlotsIn(const ArrayGroups& array) const;   // the dimensions that are slots of experts: a bit for each
-  std::uint32_t TokensIn(const ArrayGroups& array) const;  // those that are the batch or the sequence
 
   const Program& program_;
   Indexed<ClassId, ValueClass> classes_;
@@ -149,13 +174,12 @@ class Semantics {
   std::vector<ArrayGroups> parameter_groups_;
   std::vector<Role> roles_;  // by parameter
   Indexed<ValueId, ValueKind> kinds_;
-  std::set<ArrayDims> weight_dims_;        // sorted dimensions of weights: per device, unsharded, and of one layer
-  Indexed<InstructionId, char> gathered_;  // whether the result is that of an all-gather
-  std::set<GroupId> weight_groups_;
+  std::map<GroupId, unsigned> uses_;
+  std::vector<Axis> softmaxes_;        // dimensions along which the program takes a softmax or argmax
+  std::set<ArrayDims> weight_dims_;    // sorted dimensions of weights: per device, unsharded, and of one layer
+  std::set<ComputationId> gathering_;  // that contain an all-gather
   std::set<FactorIds> addressed_;  // dimensions that a gather indexes, or of which the program takes parts by position
-  std::set<GroupId> no_examples_;  // a loop counts them one by one, or an argument has them twice
   std::set<GroupId> slots_;        // of experts: their number is computed from that of the tokens
-  std::set<GroupId> stacked_groups_;               // groups of weights with more than two dimensions
   std::set<std::pair<Groups, Groups>> attention_;  // groups of query and key positions; equal for self-attention
   Axis batch_;
   Axis sequence_;

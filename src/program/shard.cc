@@ -129,15 +129,11 @@ class Splitter {
 
   // Shards weights, optimizer state and gradients over the axis.
   void TryState(const std::string& axis, std::int64_t devices) {
-    // Other arrays may have the shape, too, such as activations that are split already.
     std::set<std::pair<std::string_view, ArrayGroups>> split;
-    std::set<std::pair<std::string_view, ArrayGroups>> whole;
     for (const ProgramParameter& parameter : program_.parameters()) {
-      if (!semantics_.IsState(parameter)) continue;
-      (CanSplit(parameter, axis, devices) ? split : whole)
-          .insert({program_.ShapeOf(parameter.array).shape, semantics_.GroupsOf(parameter)});
+      if (semantics_.IsState(parameter) && CanSplit(parameter, axis, devices))
+        split.insert({program_.ShapeOf(parameter.array).shape, semantics_.GroupsOf(parameter)});
     }
-    std::erase_if(split, [&](const auto& array) { return whole.contains(array); });
     if (split.empty()) return;
     Consider(
         {.sizes = simulator_.Resized([&](const ProgramValue& value) {
@@ -151,10 +147,8 @@ class Splitter {
 
   bool CanSplit(const ProgramParameter& parameter, const std::string& axis, std::int64_t devices) const {
     const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
-    const bool is_used = std::any_of(parameter.axes.begin(), parameter.axes.end(), [&](const auto& axes) {
-      return std::find(axes.begin(), axes.end(), axis) != axes.end();
-    });
-    return !is_used &&
+    return std::none_of(parameter.axes.begin(), parameter.axes.end(),
+                        [&](const auto& axes) { return std::count(axes.begin(), axes.end(), axis) > 0; }) &&
            std::any_of(dims.begin(), dims.end(), [&](std::int64_t dim) { return dim > 0 && dim % devices == 0; });
   }
 
@@ -174,17 +168,19 @@ class Splitter {
 
   // Splits values along a dimension, unless the mesh axis already splits them.
   void TryDimension(const Axis& dimension, const std::string& axis, std::int64_t devices) {
-    const ScaledSizes split(simulator_, dimension, {.of = devices, .once = true});
+    const Sizes split = simulator_.Scaled(dimension, {.of = devices, .once = true});
     Consider({.sizes = simulator_.Resized([&](const ProgramValue& value) {
-                return use_.Splits(axis, value.array) ? value.size : split(value);
+                return use_.Splits(axis, value.array) ? value.size : split[value.id];
               }),
               .parts = devices,
               .axis = dimension},
              axis);
   }
 
-  // The largest value that is split: of state an argument, otherwise a value at the peak. Null if there is none.
-  const ProgramValue* LargestSplit(const ModifiedProgram& modified) const {
+  // How the largest value is split: of state an argument, otherwise a value at the peak. Nothing if the mesh is
+  // unknown.
+  std::optional<ArraySplit> SplitOf(const ModifiedProgram& modified) const {
+    if (best_over_.empty()) return std::nullopt;
     const ProgramValue* largest = nullptr;
     const auto consider = [&](const std::vector<ValueId>& ids) {
       for (const ValueId id : ids) {
@@ -198,39 +194,30 @@ class Splitter {
     } else {
       for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) consider(buffer->values);
     }
-    return largest;
+    return largest == nullptr ? std::nullopt : SplitOf(*largest, modified);
   }
 
-  // How the largest value is split. Nothing if the mesh is unknown.
-  std::optional<ArraySplit> SplitOf(const ModifiedProgram& modified) const {
-    const ProgramValue* value = best_over_.empty() ? nullptr : LargestSplit(modified);
-    if (value == nullptr) return std::nullopt;
-    const std::vector<AxisNames> axes = use_.AxesOf(value->array);
-    const std::optional<std::size_t> dim = DimensionToSplit(*value, modified, axes);
-    if (!dim) return std::nullopt;
-    std::vector<std::vector<std::string>> dims;
-    for (const AxisNames& of_dim : axes) dims.emplace_back(of_dim.begin(), of_dim.end());
-    dims[*dim].push_back(best_over_);
-    std::sort(dims[*dim].begin(), dims[*dim].end());
-    ArraySplit split{.mesh_axis = AxisText(best_over_),
-                     .array = program_.NameOf(value->array),
-                     .is_argument = program_.InstructionOf(*value).opcode == "parameter",
-                     .spec = SpecText(dims)};
-    return split.spec.empty() ? std::nullopt : std::optional(split);
-  }
-
-  // The dimension that is the axis or, if there is no such axis, the longest one that no mesh axis splits.
-  std::optional<std::size_t> DimensionToSplit(const ProgramValue& value, const ModifiedProgram& modified,
-                                              const std::vector<AxisNames>& axes) const {
+  // Splits the dimension that is the axis or, if there is no such axis, the longest one that no mesh axis splits.
+  std::optional<ArraySplit> SplitOf(const ProgramValue& value, const ModifiedProgram& modified) const {
+    const std::vector<AxisNames> axes = use_.AxesOf(value.array);
     const std::uint32_t along = modified.axis ? semantics_.DimensionsOf(value.id, modified.axis) : 0;
     const ArrayDims& dims = program_.ShapeOf(value.array).dims;
     std::optional<std::size_t> best;
     for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-      if ((along >> dim & 1) != 0) return dim;
+      const bool is_axis = (along >> dim & 1) != 0 && !best;
       const bool can = along == 0 && axes[dim].empty() && dims[dim] % modified.parts == 0;
-      if (can && (!best || dims[dim] > dims[*best])) best = dim;
+      if (is_axis || (can && (!best || dims[dim] > dims[*best]))) best = dim;
     }
-    return best;
+    if (!best) return std::nullopt;
+    std::vector<std::vector<std::string>> names;
+    for (const AxisNames& of_dim : axes) names.emplace_back(of_dim.begin(), of_dim.end());
+    names[*best].push_back(best_over_);
+    std::sort(names[*best].begin(), names[*best].end());
+    ArraySplit split{.mesh_axis = AxisText(best_over_),
+                     .array = program_.NameOf(value.array),
+                     .is_argument = program_.InstructionOf(value).opcode == "parameter",
+                     .spec = SpecText(names)};
+    return split.spec.empty() ? std::nullopt : std::optional(std::move(split));
   }
 
   const Simulator& simulator_;

@@ -31,8 +31,6 @@ class SignFinder {
   }
 
  private:
-  using Shape = std::pair<std::string, ArrayDims>;
-
   // Adds the bytes to the sign, which is called by its largest array.
   void Add(const std::string& name, std::int64_t bytes, const std::string& array) {
     if (bytes < kLeastBytes) return;
@@ -44,23 +42,18 @@ class SignFinder {
 
   const ArrayShape& ShapeOf(const ProgramParameter& parameter) const { return program_.ShapeOf(parameter.array); }
 
-  static double GlobalBytes(const ProgramParameter& parameter) {
-    double bytes = static_cast<double>(parameter.size);
-    for (const std::int64_t devices : parameter.shards) bytes *= static_cast<double>(devices);
-    return bytes;
-  }
-
-  // State for which the program returns a new array of its type and shape.
+  // State, which a step is expected to return, for which the program returns a new array of its type and shape.
   void FindKept() {
-    std::multiset<Shape> returned;
+    std::multiset<std::pair<std::string, ArrayDims>> returned;
     std::set<std::string> kept;  // arguments of the function
     std::int64_t bytes = 0;
     for (const ProgramOutput& output : program_.outputs()) {
       if (output.value) returned.insert({program_.ShapeOf(output.array).dtype, program_.ShapeOf(output.array).dims});
     }
     for (const ProgramParameter& parameter : program_.parameters()) {
+      const bool is_kept = semantics_.IsState(parameter) || semantics_.RoleOf(parameter) == Role::kCache;
       const auto same = returned.find({ShapeOf(parameter).dtype, ShapeOf(parameter).dims});
-      if (!IsKept(parameter) || parameter.shares_output || same == returned.end()) continue;
+      if (!is_kept || parameter.shares_output || same == returned.end()) continue;
       returned.erase(same);
       Add("kept_state", parameter.size, program_.NameOf(parameter));
       kept.insert(parameter.Argument());
@@ -74,24 +67,20 @@ class SignFinder {
   void FindWholeState() {
     double split = 0;  // bytes over all devices
     double whole = 0;
+    std::vector<const ProgramParameter*> whole_state;
     for (const ProgramParameter& parameter : program_.parameters()) {
       if (!semantics_.IsState(parameter)) continue;
-      if (parameter.IsSplit()) split += GlobalBytes(parameter);
-      if (IsWhole(parameter)) whole += static_cast<double>(parameter.size);
+      auto bytes = static_cast<double>(parameter.size);
+      for (const std::int64_t devices : parameter.shards) bytes *= static_cast<double>(devices);
+      if (parameter.IsSplit()) {
+        split += bytes;
+      } else if (program_.partitions() > 1 && !parameter.shards.empty()) {
+        whole += bytes;
+        whole_state.push_back(&parameter);
+      }
     }
     const char* sign = split > kLeastSplitShare * whole ? "whole_state" : "replicated_state";
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      if (semantics_.IsState(parameter) && IsWhole(parameter)) Add(sign, parameter.size, program_.NameOf(parameter));
-    }
-  }
-
-  bool IsWhole(const ProgramParameter& parameter) const {
-    return program_.partitions() > 1 && !parameter.shards.empty() && !parameter.IsSplit();
-  }
-
-  // Whether the step is expected to return it.
-  bool IsKept(const ProgramParameter& parameter) const {
-    return semantics_.IsState(parameter) || semantics_.RoleOf(parameter) == Role::kCache;
+    for (const ProgramParameter* parameter : whole_state) Add(sign, parameter->size, program_.NameOf(*parameter));
   }
 
   void FindFloat64() {
@@ -100,7 +89,7 @@ class SignFinder {
     InstructionId largest;
     for (const InstructionId id : before.instructions.ids()) {
       const ArrayShape& shape = before.ShapeOf(id).array;
-      const std::int64_t bytes = shape.dtype == "f64" ? ElementCount(shape) * 8 : 0;
+      const std::int64_t bytes = shape.dtype == kFloat64 ? ElementCount(shape) * 8 : 0;
       if (bytes <= most) continue;
       most = bytes;
       largest = id;
@@ -123,67 +112,50 @@ class SignFinder {
   }
 
   void FindAtPeak() {
-    std::set<ArrayDims> weights;
     for (const ProgramParameter& parameter : program_.parameters()) {
       const ArrayShape& shape = ShapeOf(parameter);
       if (ElementCount(shape) < kLeastBytes / 4) continue;
+      if (semantics_.RoleOf(parameter) == Role::kWeights) ++weights_[shape.dims];
       if (shape.memory_space == kHostMemorySpace) on_host_.insert(shape.shape);
-      if (semantics_.RoleOf(parameter) == Role::kWeights && shape.dims.size() > 1) weights.insert(shape.dims);
     }
+    std::map<ArrayDims, std::vector<const ProgramValue*>> gradients;  // by shape
     for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
-      CountGradient(*buffer);
+      const ProgramValue* gradient = nullptr;
+      std::string sign;
       for (const ValueId id : buffer->values) {
         const ProgramValue& value = program_.values()[id];
-        if (!value.array || program_.InstructionOf(value).opcode == "parameter") continue;
-        const std::string sign = SignOf(value, weights);
-        if (sign.empty()) continue;
-        Add(sign, buffer->size, program_.NameOf(value.array));
-        break;
+        if (!value.array) continue;
+        if (gradient == nullptr && semantics_.IsBackward(value.array.instruction)) gradient = &value;
+        if (!sign.empty() || program_.InstructionOf(value).opcode == "parameter") continue;
+        sign = SignOf(value);
+        if (!sign.empty()) Add(sign, buffer->size, program_.NameOf(value.array));
       }
+      if (gradient != nullptr) gradients[program_.ShapeOf(gradient->array).dims].push_back(gradient);
     }
-    FindRepeatedGradients();
-  }
-
-  // Counts a buffer that contains a gradient of a weight.
-  void CountGradient(const Buffer& buffer) {
-    if (!semantics_.trains()) return;
-    for (const ValueId id : buffer.values) {
-      const ProgramValue& value = program_.values()[id];
-      if (!value.array || !semantics_.IsBackward(value.array.instruction)) continue;
-      gradients_[program_.ShapeOf(value.array).dims].push_back(&value);
-      return;
-    }
-  }
-
-  void FindRepeatedGradients() {
     constexpr std::size_t kMany = 3;  // gradients for each weight: one, and one that is being computed, are usual
-    std::map<ArrayDims, std::size_t> weights;
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      if (semantics_.RoleOf(parameter) == Role::kWeights) ++weights[ShapeOf(parameter).dims];
-    }
-    for (const auto& [dims, count] : weights) {
-      const std::vector<const ProgramValue*>& gradients = gradients_[dims];
-      if (gradients.size() < kMany * count) continue;
-      for (const ProgramValue* value : gradients) Add("repeated_gradients", value->size, program_.NameOf(value->array));
+    for (const auto& [dims, count] : weights_) {
+      if (gradients[dims].size() < kMany * count) continue;
+      for (const ProgramValue* value : gradients[dims])
+        Add("repeated_gradients", value->size, program_.NameOf(value->array));
     }
   }
 
-  std::string SignOf(const ProgramValue& value, const std::set<ArrayDims>& weights) const {
+  std::string SignOf(const ProgramValue& value) const {
     const ArrayShape& shape = program_.ShapeOf(value.array);
     if (shape.memory_space != kHostMemorySpace && on_host_.contains(shape.shape)) return "fetched";
     if (!semantics_.trains()) return semantics_.KindOf(value.id) == ValueKind::kLogits ? "evaluation_logits" : "";
     const bool is_vmapped = IsMapped(program_.InstructionOf(value).op_name);
     if (shape.dims.size() < 3 || !is_vmapped || !semantics_.Has(value.id, semantics_.batch())) return "";
-    return weights.count(ArrayDims(shape.dims.begin() + 1, shape.dims.end())) > 0 ? "example_gradients" : "";
+    return weights_.contains(ArrayDims(shape.dims.begin() + 1, shape.dims.end())) ? "example_gradients" : "";
   }
 
   const Program& program_;
   const Semantics& semantics_;
   const Simulator& simulator_;
   Evidence signs_;
-  std::set<std::string_view> on_host_;                               // shapes of large arguments in host memory
-  std::map<ArrayDims, std::vector<const ProgramValue*>> gradients_;  // at the peak, by shape
-  std::map<std::string, std::int64_t> largest_;                      // bytes of the array that the sign is called by
+  std::set<std::string_view> on_host_;           // shapes of large arguments in host memory
+  std::map<ArrayDims, std::size_t> weights_;     // number of large weights by their dimensions
+  std::map<std::string, std::int64_t> largest_;  // bytes of the array that the sign is called by
 };
 
 }  // namespace
