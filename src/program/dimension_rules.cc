@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -180,49 +179,28 @@ class DimensionRules {
 
   void SameResults(InstructionId a, InstructionId b) { SameLeaves({a, 0}, {b, 0}, Leaves(a)); }
 
-  void Instruction(InstructionId instruction) {
-    using Rule = void (DimensionRules::*)(InstructionId);
-    static constexpr std::pair<std::string_view, Rule> kRules[] = {
-        {"parameter", nullptr},
-        {"constant", nullptr},
-        {"iota", nullptr},
-        {"broadcast", &DimensionRules::Broadcast},
-        {"reshape", &DimensionRules::Reshape},
-        {"bitcast", &DimensionRules::Bitcast},
-        {"transpose", &DimensionRules::Transpose},
-        {"dot", &DimensionRules::Dot},
-        {"convolution", &DimensionRules::Convolution},
-        {"reduce", &DimensionRules::Reduce},
-        {"gather", &DimensionRules::Gather},
-        {"scatter", &DimensionRules::Scatter},
-        {"slice", &DimensionRules::Resized},
-        {"pad", &DimensionRules::Resized},
-        {"reduce-window", &DimensionRules::Resized},
-        {"all-gather", &DimensionRules::Resized},
-        {"all-to-all", &DimensionRules::Resized},
-        {"dynamic-slice", &DimensionRules::DynamicSlice},
-        {"dynamic-update-slice", &DimensionRules::DynamicUpdateSlice},
-        {"concatenate", &DimensionRules::Concatenate},
-        {"get-tuple-element", &DimensionRules::TupleElement},
-        {"tuple", &DimensionRules::Tuple},
-        {"fusion", &DimensionRules::Calls},
-        {"call", &DimensionRules::Calls},
-        {"async-start", &DimensionRules::Calls},
-        {"while", &DimensionRules::While},
-        {"conditional", &DimensionRules::Conditional},
-    };
-    const std::string_view opcode = At(instruction).opcode;
-    const auto* rule =
-        std::find_if(std::begin(kRules), std::end(kRules), [&](const auto& one) { return one.first == opcode; });
-    if (rule != std::end(kRules)) {
-      if (rule->second != nullptr) (this->*rule->second)(instruction);
-    } else if (opcode.ends_with("-start")) {
-      Start(instruction);
-    } else if (opcode.ends_with("-done")) {
-      Done(instruction);
-    } else {
-      Elementwise(instruction);
-    }
+  void Instruction(InstructionId id) {
+    const HloInstruction& is = At(id);
+    if (is.Is({"parameter", "constant", "iota"})) return;
+    if (is.opcode == "broadcast") return Broadcast(id);
+    if (is.opcode == "reshape") return Reshape(id);
+    if (is.opcode == "bitcast") return Bitcast(id);
+    if (is.opcode == "transpose") return Transpose(id);
+    if (is.opcode == "dot") return Dot(id);
+    if (is.opcode == "convolution") return Convolution(id);
+    if (is.opcode == "reduce") return Reduce(id);
+    if (is.opcode == "gather") return Gather(id);
+    if (is.opcode == "scatter") return Scatter(id);
+    if (is.opcode == "dynamic-slice") return DynamicSlice(id);
+    if (is.opcode == "dynamic-update-slice") return DynamicUpdateSlice(id);
+    if (is.opcode == "get-tuple-element") return TupleElement(id);
+    if (is.opcode == "tuple") return Tuple(id);
+    if (is.opcode == "while") return While(id);
+    if (is.opcode == "conditional") return Conditional(id);
+    if (is.Is({"fusion", "call", "async-start"})) return Calls(id);
+    if (is.Is({"slice", "pad", "reduce-window", "concatenate", "all-gather", "all-to-all"})) return Resized(id);
+    if (is.opcode.ends_with("-start")) return Start(id);
+    is.opcode.ends_with("-done") ? Done(id) : Elementwise(id);
   }
 
   void Elementwise(InstructionId instruction) {
@@ -356,18 +334,20 @@ class DimensionRules {
     Slices(instruction, Operand(instruction, 2), "update_window_dims", "inserted_window_dims", "input_batching_dims");
   }
 
-  void Resized(InstructionId instruction) { RelateEach(Operand(instruction, 0), Result(instruction)); }
+  // Each operand against the result, or its result if there are several.
+  void Resized(InstructionId instruction) {
+    for (int number = 0; std::cmp_less(number, At(instruction).operands.size()); ++number) {
+      const int leaf = Leaves(instruction) > 1 ? number : 0;
+      if (leaf < Leaves(instruction)) RelateEach(Operand(instruction, number), Leaf(instruction, leaf));
+    }
+  }
+
   void DynamicSlice(InstructionId instruction) { SameEach(Operand(instruction, 0), Result(instruction)); }
 
   void DynamicUpdateSlice(InstructionId instruction) {
     const Array onto = Operand(instruction, 0);
     SameArrays(onto, Result(instruction));
     SameEach(onto, Operand(instruction, 1));
-  }
-
-  void Concatenate(InstructionId instruction) {
-    for (std::size_t number = 0; number < At(instruction).operands.size(); ++number)
-      RelateEach(Operand(instruction, number), Result(instruction));
   }
 
   void TupleElement(InstructionId instruction) {
@@ -444,22 +424,14 @@ class DimensionRules {
     const std::int64_t steps = Steps(loop.calls[0]);
     if (steps < 2) return;
     FactorId first;
-    std::vector<std::pair<ComputationId, int>> open = {{loop.calls[1], 0}};
-    std::set<std::pair<ComputationId, int>> seen;
-    while (!open.empty()) {
-      const auto [computation, depth] = open.back();
-      open.pop_back();
-      if (!CountStep(8)) return;
-      if (!seen.insert({computation, depth}).second) continue;
+    for (const ComputationId computation : WithFusions(module_, loop.calls[1])) {
       for (const InstructionId at : module_.computations[computation].instructions) {
-        if (At(at).opcode == "fusion" && depth < 8) {
-          for (const ComputationId call : At(at).calls) open.emplace_back(call, depth + 1);
-        }
         const FactorId stacked = StackedDim(at, steps);
         if (!first) first = stacked;
         if (stacked) dimensions_.factors_.Equate(first, stacked);
         if (!CountStep()) return;
       }
+      if (!CountStep(8)) return;
     }
     dimensions_.loops_.push_back({instruction, steps, first});
   }

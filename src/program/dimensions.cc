@@ -119,28 +119,36 @@ GroupId Factors::GroupOf(FactorId factor) const {
   return GroupId(group.value);
 }
 
-void Dimensions::FindArrays() {
-  // Compute each shape when it is first needed, so that the order of shapes does not matter.
-  arrays_.resize(module_.shapes.size());
-  std::vector<char> visited(module_.shapes.size(), 0);
-  const auto compute = [&](const auto& self, int shape) -> void {
-    if (std::exchange(visited[shape], 1) != 0) return;
-    const HloShape& is = module_.shapes[shape];
-    Arrays found;
-    if (!is.is_tuple) found.shapes.push_back(shape);
-    for (const int element : is.elements) {
-      self(self, element);
-      const Arrays& inner = arrays_[element];
-      found.starts.push_back(static_cast<int>(found.shapes.size()));
-      found.shapes.insert(found.shapes.end(), inner.shapes.begin(), inner.shapes.end());
+std::set<ComputationId> WithFusions(const HloModule& module, ComputationId computation) {
+  std::set<ComputationId> found = {computation};
+  for (std::vector<ComputationId> open = {computation}; !open.empty();) {
+    const std::vector<InstructionId>& instructions = module.computations[open.back()].instructions;
+    open.pop_back();
+    for (const InstructionId id : instructions) {
+      if (module.instructions[id].opcode != "fusion") continue;
+      for (const ComputationId call : module.instructions[id].calls) {
+        if (found.insert(call).second) open.push_back(call);
+      }
     }
-    arrays_[shape] = std::move(found);
-  };
-  for (std::size_t shape = 0; shape < module_.shapes.size(); ++shape) compute(compute, static_cast<int>(shape));
+  }
+  return found;
+}
+
+void Dimensions::FindArrays() {
+  for (const HloShape& shape : module_.shapes) {  // elements have smaller numbers than their tuple
+    Arrays found;
+    if (!shape.is_tuple) found.shapes.push_back(static_cast<int>(arrays_.size()));
+    for (const int element : shape.elements) {
+      found.starts.push_back(static_cast<int>(found.shapes.size()));
+      if (std::cmp_less(element, arrays_.size()))
+        found.shapes.insert(found.shapes.end(), arrays_[element].shapes.begin(), arrays_[element].shapes.end());
+    }
+    arrays_.push_back(std::move(found));
+  }
 }
 
 std::size_t Dimensions::Count(const HloModule& module) {
-  std::vector<std::size_t> of_shape;  // elements have smaller numbers than their tuple
+  std::vector<std::size_t> of_shape;
   for (const HloShape& shape : module.shapes) {
     std::size_t count = 1 + shape.array.dims.size();
     for (const int element : shape.elements) {

@@ -109,6 +109,9 @@ struct Loop {
   FactorId factor;  // of the stacked dimension, if there are stacks
 };
 
+// The computation and those that it fuses, directly or indirectly.
+std::set<ComputationId> WithFusions(const HloModule& module, ComputationId computation);
+
 class Dimensions {
  public:
   // Counts the dimensions of all results of a module. Modules with more than kMost take too long; a module of 150

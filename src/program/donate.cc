@@ -33,16 +33,6 @@ const ProgramValue* CopyOf(const Program& program, const ProgramParameter& param
   return nullptr;
 }
 
-// Removes the output, the copy (if any), and the values that overwrite the copy in the output's memory.
-void RemoveOutput(const Program& program, const ProgramValue& output, const ProgramValue* copy,
-                  ModifiedProgram* modified) {
-  modified->sizes[output.id] = 0;
-  for (const ValueId id : program.ValuesIn(output.allocation)) {
-    const ProgramValue& value = program.values()[id];
-    if (copy != nullptr && value.size == output.size && value.first >= copy->first) modified->sizes[id] = 0;
-  }
-}
-
 // A buffer that used an output's memory before the output was computed now needs its own memory. The compiler schedules
 // the update that reads the buffer as soon as all operands are computed. The buffer is live until then. `writers` are
 // the instructions that now write to an argument.
@@ -107,7 +97,11 @@ std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
       const ProgramValue* copy = CopyOf(program, **parameter, value);
       const int made = program.PositionOf(output.array.instruction);
       if (copy == nullptr && last_uses[(*parameter)->array.instruction] > made) continue;
-      RemoveOutput(program, value, copy, &modified);
+      modified.sizes[output.value] = 0;
+      for (const ValueId id : program.ValuesIn(value.allocation)) {  // the copy, and what overwrites it
+        const ProgramValue& later = program.values()[id];
+        if (copy != nullptr && later.size == value.size && later.first >= copy->first) modified.sizes[id] = 0;
+      }
       writers.insert(output.array.instruction);
       allocations.insert(value.allocation);
       same_shape.erase(parameter);

@@ -141,144 +141,105 @@ std::int64_t Times(std::int64_t size, std::int64_t devices) {
   return __builtin_mul_overflow(size, devices, &all) ? std::numeric_limits<std::int64_t>::max() : all;
 }
 
-// The numbers of micro-batches that divide a batch, in the order in which they are tried: 1 (the whole batch), the
-// usual number, which is cheap and leaves a margin for error, then fewer, then more.
-std::vector<std::int64_t> StepsOf(std::int64_t batch) {
-  constexpr std::int64_t kMostSteps = 4096;  // more are not realistic for a training step
-  constexpr std::int64_t kAll = 64;          // above this, only powers of two
-  std::vector<std::int64_t> all = {1, kMicroBatches, 3, 2};
-  for (std::int64_t steps = kMicroBatches + 1; steps <= kAll; ++steps) all.push_back(steps);
-  for (std::int64_t steps = 2 * kAll; steps <= kMostSteps; steps *= 2) all.push_back(steps);
-  std::erase_if(all, [&](std::int64_t steps) { return steps > batch || batch % steps != 0; });
-  return all;
+bool Fits(const Simulator& simulator, const std::optional<ModifiedProgram>& modified) {
+  return modified && simulator.Fits(simulator.EstimateOf(*modified));
 }
 
-// Estimates which sizes fit, and the memory that the program needs with each remedy.
-class Estimator {
- public:
-  Estimator(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes, const Stop& stop)
-      : program_(program),
-        semantics_(program, role_words),
-        simulator_(program, semantics_, limit_bytes, &stop),
-        limit_(limit_bytes) {}
-
-  ProgramEstimates Run(WithRemedies with_remedies) const {
-    ProgramEstimates estimates;
-    if (!simulator_.whole()) return estimates;
-    estimates.need_bytes = simulator_.need_bytes();
-    estimates.memory = MemoryByKind(simulator_);
-    estimates.timeline = TimelineOf(program_.memory());
-    estimates.live = LiveArraysOf(program_, estimates.timeline);
-    if (limit_ > 0) estimates.room = FindRoom();
-    if (with_remedies == WithRemedies::kNo) return estimates;
-    ApplyRemedies(&estimates);
-    estimates.signs = FindSigns(simulator_);
-    return estimates;
+// Finds the largest size of an axis that fits, by bisection. Returns 0 if no size fits or all sizes seem to.
+std::int64_t LargestBySearch(const Simulator& simulator, const Axis& axis) {
+  constexpr std::int64_t kMostTimes = 1024;
+  std::int64_t fits = 0;
+  if (axis.size > INT64_MAX / kMostTimes) return 0;
+  std::int64_t over = axis.size * kMostTimes;
+  for (std::int64_t size = axis.size; size > 0 && !simulator.IsStopped();) {
+    (Fits(simulator, Resize(simulator, axis, size)) ? fits : over) = size;
+    if (over - fits <= 1) break;
+    if (fits > axis.size * kMostTimes / 2) return 0;  // the axis hardly matters, so nothing can be concluded
+    size = fits > 0 && over > 2 * fits && over > axis.size ? fits * 2 : (fits + over) / 2;
   }
+  return fits;
+}
 
- private:
-  void ApplyRemedies(ProgramEstimates* estimates) const {
-    for (const ProgramRemedy& remedy : kRemedies) {
-      if (simulator_.IsStopped()) return;
-      // With the number of steps that fits according to `room`, so that both show the same figures.
-      const std::int64_t steps = remedy.name == "batch_in_steps" ? estimates->room.micro_batches : 0;
-      const std::optional<ModifiedProgram> modified =
-          steps > 1 ? Accumulate(simulator_, semantics_.batch(), steps) : remedy.apply(simulator_);
-      if (!modified || (simulator_.CountModified(*modified) == 0 && modified->ruled_out.empty())) continue;
-      estimates->changes.push_back(EffectOf(remedy.name, *modified));
+// As LargestBySearch. Rounds a smaller size down to a multiple of a power of two that divides the size in use, by at
+// most an eighth. Sizes in between are padded to tiles of up to 128, so they often need more than the next multiple
+// below.
+std::int64_t LargestThatFits(const Simulator& simulator, const Axis& axis) {
+  const std::int64_t fits = LargestBySearch(simulator, axis);
+  if (fits >= axis.size) return fits;
+  std::int64_t tile = 1;
+  while (tile < 128 && axis.size % (2 * tile) == 0 && 16 * tile <= fits) tile *= 2;
+  return fits - fits % tile;
+}
+
+// Tries 1 (the whole batch), the usual number, which is cheap and leaves a margin for error, then fewer, then more.
+std::int64_t MicroBatchesThatFit(const Simulator& simulator) {
+  constexpr std::int64_t kMostSteps = 4096;  // more are not realistic for a training step
+  const Axis batch = simulator.semantics().batch();
+  std::vector<std::int64_t> numbers = {1, kMicroBatches, 3, 2};
+  for (std::int64_t steps = kMicroBatches + 1; steps <= std::min(kMostSteps, batch.size); ++steps)
+    numbers.push_back(steps);
+  for (const std::int64_t steps : numbers) {
+    if (steps > batch.size || batch.size % steps != 0) continue;
+    if (simulator.IsStopped()) break;
+    if (Fits(simulator, steps == 1 ? Resize(simulator, batch, batch.size) : Accumulate(simulator, batch, steps)))
+      return steps;
+  }
+  return 0;
+}
+
+// The number of devices that share an axis.
+std::int64_t DevicesAlong(const Simulator& simulator, const Axis& axis) {
+  std::int64_t split = 1;
+  std::int64_t guessed = 1;
+  for (const ProgramParameter& parameter : simulator.program().parameters()) {
+    const ArrayGroups& groups = simulator.semantics().GroupsOf(parameter);
+    for (std::size_t dim = 0; dim < std::min(groups.size(), parameter.shards.size()); ++dim) {
+      if (!groups[dim].empty() && groups[dim] == axis.groups) split = std::max(split, parameter.shards[dim]);
     }
-  }
-
-  Effect EffectOf(std::string_view name, const ModifiedProgram& modified) const {
-    Effect effect = simulator_.EstimateOf(modified);
-    effect.change = name;
-    effect.axis = LocateAxis(program_, semantics_, modified.axis);
-    return effect;
-  }
-
-  bool Fits(const std::optional<ModifiedProgram>& modified) const {
-    return modified && simulator_.Fits(simulator_.EstimateOf(*modified));
-  }
-
-  // Finds the largest size of an axis that fits, rounded down as Tiled. Returns 0 if no size fits or all sizes seem to.
-  std::int64_t LargestThatFits(const Axis& axis) const { return Tiled(axis.size, LargestBySearch(axis)); }
-
-  // Rounds a smaller size down to a multiple of a power of two that divides the size in use, by at most an eighth.
-  // Sizes in between are padded to tiles of up to 128, so they often need more than the next multiple below.
-  static std::int64_t Tiled(std::int64_t now, std::int64_t fits) {
-    if (fits >= now) return fits;
-    std::int64_t tile = 1;
-    while (tile < 128 && now % (2 * tile) == 0 && 16 * tile <= fits) tile *= 2;
-    return fits - fits % tile;
-  }
-
-  // By bisection.
-  std::int64_t LargestBySearch(const Axis& axis) const {
-    constexpr std::int64_t kMostTimes = 1024;
-    std::int64_t fits = 0;
-    if (axis.size > INT64_MAX / kMostTimes) return 0;
-    std::int64_t over = axis.size * kMostTimes;
-    for (std::int64_t size = axis.size; size > 0 && !simulator_.IsStopped();) {
-      (Fits(Resize(simulator_, axis, size)) ? fits : over) = size;
-      if (over - fits <= 1) break;
-      if (fits > axis.size * kMostTimes / 2) return 0;  // the axis hardly matters, so nothing can be concluded
-      size = fits > 0 && over > 2 * fits && over > axis.size ? fits * 2 : (fits + over) / 2;
-    }
-    return fits;
-  }
-
-  std::int64_t MicroBatchesThatFit() const {
-    const Axis batch = semantics_.batch();
-    for (const std::int64_t steps : StepsOf(batch.size)) {
-      if (simulator_.IsStopped()) break;
-      if (Fits(steps == 1 ? Resize(simulator_, batch, batch.size) : Accumulate(simulator_, batch, steps))) return steps;
-    }
-    return 0;
-  }
-
-  // The number of devices that share an axis.
-  std::int64_t Split(const Axis& axis) const {
-    std::int64_t split = 1;
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      const ArrayGroups groups = semantics_.GroupsOf(parameter);
-      for (std::size_t dim = 0; dim < std::min(groups.size(), parameter.shards.size()); ++dim) {
-        if (!groups[dim].empty() && groups[dim] == axis.groups) split = std::max(split, parameter.shards[dim]);
-      }
-    }
-    if (split > 1) return split;
     // If propagation lost track of the argument, assume an input whose leading dimension has the same length.
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
-      if (!semantics_.IsState(parameter) && !dims.empty() && dims[0] == axis.size && !parameter.shards.empty())
-        split = std::max(split, parameter.shards[0]);
-    }
-    return split;
+    const ArrayDims& dims = simulator.program().ShapeOf(parameter.array).dims;
+    if (!simulator.semantics().IsState(parameter) && !dims.empty() && dims[0] == axis.size && !parameter.shards.empty())
+      guessed = std::max(guessed, parameter.shards[0]);
   }
+  return split > 1 ? split : guessed;
+}
 
-  Room FindRoom() const {
-    Room room;
-    if (const Axis batch = semantics_.batch()) {
-      const std::int64_t split = Split(batch);
-      room.batch = Times(batch.size, split);
-      room.batch_devices = split > 1 ? split : 0;
-      room.largest_batch = Times(LargestThatFits(batch), split);
-      room.batch_axis = LocateAxis(program_, semantics_, batch);
-      room.micro_batches = MicroBatchesThatFit();
-    }
-    if (const Axis sequence = semantics_.sequence(); sequence && semantics_.is_of_tokens()) {
-      const std::int64_t split = Split(sequence);
-      room.sequence = Times(sequence.size, split);
-      room.largest_sequence = Times(LargestThatFits(sequence), split);
-      room.sequence_axis = LocateAxis(program_, semantics_, sequence);
-    }
-    return room;
+Room FindRoom(const Simulator& simulator) {
+  const Semantics& semantics = simulator.semantics();
+  Room room;
+  if (const Axis batch = semantics.batch()) {
+    const std::int64_t split = DevicesAlong(simulator, batch);
+    room.batch = Times(batch.size, split);
+    room.batch_devices = split > 1 ? split : 0;
+    room.largest_batch = Times(LargestThatFits(simulator, batch), split);
+    room.batch_axis = LocateAxis(simulator.program(), semantics, batch);
+    room.micro_batches = MicroBatchesThatFit(simulator);
   }
+  if (const Axis sequence = semantics.sequence(); sequence && semantics.is_of_tokens()) {
+    const std::int64_t split = DevicesAlong(simulator, sequence);
+    room.sequence = Times(sequence.size, split);
+    room.largest_sequence = Times(LargestThatFits(simulator, sequence), split);
+    room.sequence_axis = LocateAxis(simulator.program(), semantics, sequence);
+  }
+  return room;
+}
 
-  const Program& program_;
-  const Semantics semantics_;
-  const Simulator simulator_;
-  const std::int64_t limit_;
-};
+// The effects of all remedies, with the number of micro-batches that fits according to `room`, so that both show the
+// same figures.
+std::vector<Effect> EffectsOf(const Simulator& simulator, const Room& room) {
+  std::vector<Effect> effects;
+  for (const ProgramRemedy& remedy : kRemedies) {
+    if (simulator.IsStopped()) break;
+    const bool in_steps = remedy.name == "batch_in_steps" && room.micro_batches > 1;
+    const std::optional<ModifiedProgram> modified =
+        in_steps ? Accumulate(simulator, simulator.semantics().batch(), room.micro_batches) : remedy.apply(simulator);
+    if (!modified || (simulator.CountModified(*modified) == 0 && modified->ruled_out.empty())) continue;
+    Effect& effect = effects.emplace_back(simulator.EstimateOf(*modified));
+    effect.change = remedy.name;
+    effect.axis = LocateAxis(simulator.program(), simulator.semantics(), modified->axis);
+  }
+  return effects;
+}
 
 }  // namespace
 
@@ -342,7 +303,19 @@ bool IsRemedy(std::string_view name) {
 
 ProgramEstimates EstimateProgram(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
                                  WithRemedies with_remedies, const Stop& stop) {
-  return Estimator(program, role_words, limit_bytes, stop).Run(with_remedies);
+  const Semantics semantics(program, role_words);
+  const Simulator simulator(program, semantics, limit_bytes, &stop);
+  ProgramEstimates estimates;
+  if (!simulator.whole()) return estimates;
+  estimates.need_bytes = simulator.need_bytes();
+  estimates.memory = MemoryByKind(simulator);
+  estimates.timeline = TimelineOf(program.memory());
+  estimates.live = LiveArraysOf(program, estimates.timeline);
+  if (limit_bytes > 0) estimates.room = FindRoom(simulator);
+  if (with_remedies == WithRemedies::kNo) return estimates;
+  estimates.changes = EffectsOf(simulator, estimates.room);
+  estimates.signs = FindSigns(simulator);
+  return estimates;
 }
 
 }  // namespace whyoom

@@ -125,18 +125,7 @@ class LoopPair {
 
   // Counts the products of a step, including those in fusions.
   void CountProducts() {
-    std::set<ComputationId> computations = {BodyOf(forward_)};
-    std::vector<ComputationId> open = {BodyOf(forward_)};
-    while (!open.empty()) {
-      const ComputationId computation = open.back();
-      open.pop_back();
-      for (const InstructionId id : program_.module().computations[computation].instructions) {
-        if (program_.At(id).opcode != "fusion") continue;
-        for (const ComputationId call : program_.At(id).calls) {
-          if (computations.insert(call).second) open.push_back(call);
-        }
-      }
-    }
+    const std::set<ComputationId> computations = WithFusions(program_.module(), BodyOf(forward_));
     for (const Product& product : program_.dimensions().products()) {
       if (computations.contains(program_.At(product.instruction).computation))
         ++products_[SortedDims(program_.ShapeOf({product.instruction, 0}).dims)];

@@ -1,6 +1,7 @@
 // Infers the roles of a program's arguments from their names, and the kinds of values.
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <utility>
 
 #include "program/semantics.h"

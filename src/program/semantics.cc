@@ -1,6 +1,7 @@
 #include "program/semantics.h"
 
 #include <iterator>
+#include <map>
 #include <tuple>
 
 namespace whyoom {
@@ -118,8 +119,7 @@ std::uint32_t Semantics::DimensionsOf(const ArrayGroups& array, const Axis& axis
   std::uint32_t found = DimensionsWith(array, axis);
   if (!axis || (axis != batch_ && axis != sequence_)) return found;
   for (std::size_t dim = 0; dim < array.size(); ++dim) {
-    const auto is_slots = [&](GroupId group) { return slots_.contains(group); };
-    if (std::any_of(array[dim].begin(), array[dim].end(), is_slots)) found |= std::uint32_t{1} << dim;
+    if (AnyIs(array[dim], kSlots)) found |= std::uint32_t{1} << dim;
   }
   return found;
 }
@@ -160,6 +160,7 @@ Axis Semantics::Restored(const Axis& axis) const {
 }
 
 void Semantics::FindUses() {
+  uses_.resize(program_.dimensions().factors().next().value);
   for (const ProgramParameter& parameter : program_.parameters()) {
     if (IsState(parameter))
       Mark(GroupsOf(parameter), GroupsOf(parameter).size() > 2 ? kOfWeights | kOfMatrices : kOfWeights);
@@ -279,17 +280,15 @@ void Semantics::JoinBatches() {
 }
 
 // The non-leading dimensions of inputs, and the dimensions that loops stack along.
-std::vector<Axis> Semantics::SequenceCandidates() const {
+std::vector<Axis> Semantics::SequenceCandidates() {
   std::vector<Axis> candidates;
   std::set<std::pair<Groups, std::int64_t>> seen;
-  std::set<GroupId> shared;  // of arguments that the examples share, such as the pages of a cache
   const auto is_shared = [&](const ProgramParameter& parameter) {
     const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
     return batch_ && !Has(parameter, batch_) && std::count(dims.begin(), dims.end(), batch_.size) == 0;
   };
   for (const ProgramParameter& parameter : program_.parameters()) {
-    if (IsState(parameter) || !is_shared(parameter)) continue;
-    for (const Groups& groups : GroupsOf(parameter)) shared.insert(groups.begin(), groups.end());
+    if (!IsState(parameter) && is_shared(parameter)) Mark(GroupsOf(parameter), kShared);
   }
   for (const ProgramParameter& parameter : program_.parameters()) {
     if (IsState(parameter) || is_shared(parameter)) continue;
@@ -299,9 +298,7 @@ std::vector<Axis> Semantics::SequenceCandidates() const {
       const Axis axis = MakeAxis(dims[dim]);
       if (!seen.emplace(axis.groups, axis.size).second) continue;
       const Axis restored = Restored(axis);
-      const bool is_of_shared = std::any_of(restored.groups.begin(), restored.groups.end(),
-                                            [&](GroupId group) { return shared.contains(group); });
-      candidates.push_back(is_of_shared ? axis : restored);
+      candidates.push_back(AnyIs(restored.groups, kShared) ? axis : restored);
     }
   }
   for (const Loop& loop : program_.dimensions().loops()) {
@@ -331,7 +328,7 @@ void Semantics::FindSlots() {
   for (const ClassId id : large_) {
     if (!HasFeature(classes_[id].groups)) continue;
     for (const Groups& groups : classes_[id].groups) {
-      if (groups.size() == 1 && AllAre(groups, kCompared) && !AnyIs(groups, kOfArguments)) slots_.insert(groups[0]);
+      if (groups.size() == 1 && AllAre(groups, kCompared) && !AnyIs(groups, kOfArguments)) Mark(groups, kSlots);
     }
   }
 }

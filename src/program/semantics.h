@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -115,12 +114,14 @@ class Semantics {
  private:
   // What the program does with a group of dimensions; a bit for each.
   enum Use : unsigned {
-    kOfWeights = 1,    // a feature: weights or optimizer state have it
-    kOfMatrices = 2,   // weights with more than two dimensions have it
-    kNoExamples = 4,   // a loop counts them one by one, or an argument has them twice
-    kShifted = 8,      // values move along it, as along a side of a field
-    kCompared = 16,    // of a comparison of arrays or a scatter: maybe of the slots of experts
-    kOfArguments = 32  // an argument has it
+    kOfWeights = 1,     // a feature: weights or optimizer state have it
+    kOfMatrices = 2,    // weights with more than two dimensions have it
+    kNoExamples = 4,    // a loop counts them one by one, or an argument has them twice
+    kShifted = 8,       // values move along it, as along a side of a field
+    kCompared = 16,     // of a comparison of arrays or a scatter: maybe of the slots of experts
+    kOfArguments = 32,  // an argument has it
+    kShared = 64,       // of arguments that the examples share, such as the pages of a cache
+    kSlots = 128        // slots of experts: their number is computed from that of the tokens
   };
   // roles.cc
   void FindRoles(const RoleWords& role_words);
@@ -136,7 +137,7 @@ class Semantics {
   void FindAddressed(const HloInstruction& is);
   void FindBatch();
   void JoinBatches();
-  std::vector<Axis> SequenceCandidates() const;
+  std::vector<Axis> SequenceCandidates();
   void FindSequence();
   void FindSlots();
   void FindAttention();
@@ -149,10 +150,7 @@ class Semantics {
   void Mark(const ArrayGroups& array, unsigned use) {
     for (const Groups& groups : array) Mark(groups, use);
   }
-  bool Is(GroupId group, unsigned use) const {
-    const auto found = uses_.find(group);
-    return found != uses_.end() && (found->second & use) != 0;
-  }
+  bool Is(GroupId group, unsigned use) const { return (uses_[group] & use) != 0; }
   bool AnyIs(const Groups& groups, unsigned use) const {
     return std::any_of(groups.begin(), groups.end(), [&](GroupId group) { return Is(group, use); });
   }
@@ -174,12 +172,11 @@ class Semantics {
   std::vector<ArrayGroups> parameter_groups_;
   std::vector<Role> roles_;  // by parameter
   Indexed<ValueId, ValueKind> kinds_;
-  std::map<GroupId, unsigned> uses_;
+  Indexed<GroupId, unsigned> uses_;
   std::vector<Axis> softmaxes_;        // dimensions along which the program takes a softmax or argmax
   std::set<ArrayDims> weight_dims_;    // sorted dimensions of weights: per device, unsharded, and of one layer
   std::set<ComputationId> gathering_;  // that contain an all-gather
   std::set<FactorIds> addressed_;  // dimensions that a gather indexes, or of which the program takes parts by position
-  std::set<GroupId> slots_;        // of experts: their number is computed from that of the tokens
   std::set<std::pair<Groups, Groups>> attention_;  // groups of query and key positions; equal for self-attention
   Axis batch_;
   Axis sequence_;

@@ -89,26 +89,44 @@ std::string AxisText(const std::string& axis) { return fmt::format("mesh axis '{
 // Tries ways to split arrays over a mesh axis that does not split them yet, and keeps the one that leaves least.
 class Splitter {
  public:
-  // `devices` is the length of the mesh axis if the program has no mesh.
+  // `devices` is the length of the mesh axis if the program has no mesh, or by what it grows.
   Splitter(const Simulator& simulator, std::int64_t devices)
-      : simulator_(simulator), program_(simulator.program()), semantics_(simulator.semantics()), use_(simulator) {
-    free_ = use_.mesh();
-    if (free_.empty()) free_[""] = devices;
-  }
+      : simulator_(simulator),
+        program_(simulator.program()),
+        semantics_(simulator.semantics()),
+        use_(simulator),
+        devices_(devices) {}
 
   std::optional<ModifiedProgram> Best() {
     int tried = 0;
-    for (const auto& [axis, devices] : free_) {
+    const Mesh free = use_.mesh().empty() ? Mesh{{"", devices_}} : use_.mesh();
+    for (const auto& [axis, devices] : free) {
       if (++tried > kMostAxesTried || simulator_.IsStopped()) break;
       TryState(axis, devices);
       const Axis batch = semantics_.batch();
       const bool by_batch = !use_.any_split() && batch && batch.size % devices == 0;
       if (by_batch) TryDimension(batch, axis, devices);
       // If splitting the batch saves much, that is the usual way.
-      if (by_batch && simulator_.need_bytes() - least_ >= simulator_.need_bytes() / 4) continue;
-      for (const Groups& dimension : LongDimensions(devices)) TryDimension({dimension, 0}, axis, devices);
+      if (!by_batch || simulator_.need_bytes() - least_ < simulator_.need_bytes() / 4) TryLongDimensions(axis, devices);
     }
     if (best_) best_->split = SplitOf(*best_);
+    return std::move(best_);
+  }
+
+  // Lengthens one axis of the mesh: arrays that it splits are split further, unless they are gathered.
+  std::optional<ModifiedProgram> Lengthen() {
+    if (use_.mesh().empty() && program_.partitions() <= 1) return Best();
+    int tried = 0;
+    for (const auto& [axis, devices] : use_.mesh()) {
+      if (++tried > kMostAxesTried || simulator_.IsStopped()) break;
+      Consider({.sizes = simulator_.Resized([&, axis = axis](const ProgramValue& value) {
+                  return use_.Splits(axis, value.array) ? value.size / devices_ : value.size;
+                }),
+                .parts = devices_,
+                .of_state = use_.SplitsWeights(axis)},
+               axis);
+    }
+    if (best_ && !SpecText({{best_over_}}).empty()) best_->split = {.mesh_axis = AxisText(best_over_)};
     return std::move(best_);
   }
 
@@ -152,8 +170,8 @@ class Splitter {
            std::any_of(dims.begin(), dims.end(), [&](std::int64_t dim) { return dim > 0 && dim % devices == 0; });
   }
 
-  // The dimensions of the largest arrays that `devices` divides.
-  std::set<Groups> LongDimensions(std::int64_t devices) const {
+  // Splits the dimensions of the largest arrays.
+  void TryLongDimensions(const std::string& axis, std::int64_t devices) {
     std::set<Groups> found;
     for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
       if (buffer->size < simulator_.need_bytes() / 20) continue;
@@ -163,7 +181,7 @@ class Splitter {
         if (size % devices == 0 && !groups.empty()) found.insert(groups);
       }
     }
-    return found;
+    for (const Groups& dimension : found) TryDimension({dimension, 0}, axis, devices);
   }
 
   // Splits values along a dimension, unless the mesh axis already splits them.
@@ -224,7 +242,7 @@ class Splitter {
   const Program& program_;
   const Semantics& semantics_;
   const MeshUse use_;
-  Mesh free_;
+  const std::int64_t devices_;
   std::optional<ModifiedProgram> best_;
   std::string best_over_;  // the mesh axis that `best_` splits over; empty if it has no name
   std::int64_t least_ = 0;
@@ -233,23 +251,7 @@ class Splitter {
 }  // namespace
 
 std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int64_t times) {
-  const MeshUse use(simulator);
-  if (use.mesh().empty() && simulator.program().partitions() <= 1) return Splitter(simulator, times).Best();
-  // Lengthen one axis of the mesh: arrays that it splits are split further, unless they are gathered.
-  std::optional<ModifiedProgram> best;
-  int tried = 0;
-  for (const auto& [axis, devices] : use.mesh()) {
-    if (++tried > kMostAxesTried || simulator.IsStopped()) break;
-    ModifiedProgram modified{.sizes = simulator.Resized([&, axis = axis](const ProgramValue& value) {
-                               return use.Splits(axis, value.array) ? value.size / times : value.size;
-                             }),
-                             .parts = times,
-                             .of_state = use.SplitsWeights(axis)};
-    if (!SpecText({{axis}}).empty()) modified.split = {.mesh_axis = AxisText(axis)};
-    if (!best || simulator.EstimateOf(modified).left_bytes < simulator.EstimateOf(*best).left_bytes)
-      best = std::move(modified);
-  }
-  return best;
+  return Splitter(simulator, times).Lengthen();
 }
 
 std::optional<ModifiedProgram> Shard(const Simulator& simulator, std::int64_t devices) {

@@ -89,9 +89,8 @@ class SignFinder {
     InstructionId largest;
     for (const InstructionId id : before.instructions.ids()) {
       const ArrayShape& shape = before.ShapeOf(id).array;
-      const std::int64_t bytes = shape.dtype == kFloat64 ? ElementCount(shape) * 8 : 0;
-      if (bytes <= most) continue;
-      most = bytes;
+      if (shape.dtype != kFloat64 || ElementCount(shape) * 8 <= most) continue;
+      most = ElementCount(shape) * 8;
       largest = id;
     }
     if (largest) Add("float64", most, ShapeAtLine(before, before.ShapeOf(largest).array, largest));
