@@ -280,15 +280,12 @@ class DimensionRules {
     const auto window = [&](char label) { return PlaceOf(labels.substr(under + 1, arrow - under - 1), label); };
     const auto out = [&](char label) { return PlaceOf(labels.substr(arrow + 2), label); };
     Product product{instruction};
-    const auto add = [](FactorIds* list, Array array, int dim) {
-      if (array.Has(dim) && array.Size(dim) > 1) list->push_back(array.Factor(dim));
-    };
     Same(input, in('b'), result, out('b'));
     Same(kernel, window('o'), result, out('f'));
     Same(input, in('f'), kernel, window('i'));
-    add(&product.left, input, in('b'));
-    add(&product.right, kernel, window('o'));
-    add(&product.contracted, input, in('f'));
+    Add(&product.left, input, in('b'));
+    Add(&product.right, kernel, window('o'));
+    Add(&product.contracted, input, in('f'));
     for (char label = '0'; label <= '9' && in(label) >= 0; ++label) {
       const int i = in(label);
       const int k = window(label);
@@ -298,14 +295,18 @@ class DimensionRules {
         Same(input, i, kernel, k);
         Same(input, i, result, o);
         // A smaller result: the gradient of a kernel, or a contraction of a dot.
-        add(result.Size(o) == kernel.Size(k) ? &product.batch : &product.contracted, input, i);
+        Add(result.Size(o) == kernel.Size(k) ? &product.batch : &product.contracted, input, i);
         continue;
       }
       if (input.Size(i) == 1) Same(kernel, k, result, o);  // a free dimension of the right operand
       Relate(input, i, result, o);
-      add(&product.left, input, i);
+      Add(&product.left, input, i);
     }
     dimensions_.products_.push_back(std::move(product));
+  }
+
+  static void Add(FactorIds* list, Array array, int dim) {
+    if (array.Has(dim) && array.Size(dim) > 1) list->push_back(array.Factor(dim));
   }
 
   static int PlaceOf(std::string_view labels, char label) {
