@@ -42,6 +42,14 @@ std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<Me
 //   repeated_gradients gradients at the peak, if there are several for each weight of their shape
 //   host_transfer      the largest array that the program sends to the host
 //   fetched            arrays at the peak with the shape of an argument in host memory
+//   copied_carry       new arrays of a loop that are then copied to donated arguments
+//   stacked_output     results of loops with a part for each step, which are returned, or of which slices are used
+//   frozen_gradients   arrays at the peak of a training step with the shape of weights that do not change
+//   whole_jacobian     derivatives at the peak of all examples by each element of the batch
+//   whole_input_copy   copies of whole inputs at the peak that a loop reads
+//   widened_weights    copies of whole weights at the peak with wider elements
+//   replicated_activations  arrays at the peak that are whole along a dimension along which inputs are split
+// and the fact program_trains, if it is known whether the program computes gradients.
 Evidence FindSigns(const Simulator& simulator);
 
 }  // namespace whyoom

@@ -14,7 +14,8 @@ namespace whyoom {
 namespace {
 
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
-constexpr double kLeastSplitShare = 0.1;  // if less of the state is split, its arrays are whole by design
+constexpr std::size_t kMostFollowed = 64;  // instructions between an array and what reads it
+constexpr double kLeastSplitShare = 0.1;   // if less of the state is split, its arrays are whole by design
 
 class SignFinder {
  public:
@@ -22,10 +23,15 @@ class SignFinder {
       : program_(simulator.program()), semantics_(simulator.semantics()), simulator_(simulator) {}
 
   Evidence Find() {
+    FindTraining();
     FindKept();
     FindWholeState();
     FindFloat64();
+    FindArguments();
+    FindFrozen();
+    FindIdentities();
     FindAtPeak();
+    FindStacks();
     FindTransfers();
     return std::move(signs_);
   }
@@ -41,6 +47,16 @@ class SignFinder {
   }
 
   const ArrayShape& ShapeOf(const ProgramParameter& parameter) const { return program_.ShapeOf(parameter.array); }
+
+  const ArrayShape& ArrayOf(InstructionId id) const { return program_.module().ShapeOf(id).array; }
+
+  // JAX marks the operators of a backward pass; other front ends do not.
+  void FindTraining() {
+    const auto is_of_jax = [](const HloInstruction& is) { return is.op_name.starts_with("jit("); };
+    const std::vector<HloInstruction>& all = program_.module().instructions;
+    if (semantics_.trains() || std::any_of(all.begin(), all.end(), is_of_jax))
+      signs_.Set("program_trains", semantics_.trains(), {}, true);
+  }
 
   // State, which a step is expected to return, for which the program returns a new array of its type and shape.
   void FindKept() {
@@ -110,13 +126,196 @@ class SignFinder {
     if (largest != nullptr) Add("host_transfer", largest->size, program_.NameOf(largest->array));
   }
 
-  void FindAtPeak() {
+  void FindArguments() {
     for (const ProgramParameter& parameter : program_.parameters()) {
       const ArrayShape& shape = ShapeOf(parameter);
+      const ArrayGroups& groups = semantics_.GroupsOf(parameter);
+      const ArrayDims whole = parameter.WholeDims(shape.dims);
+      for (std::size_t d = 0; d < parameter.shards.size() && d < groups.size(); ++d) {
+        if (!semantics_.IsState(parameter) && parameter.shards[d] > 1 && groups[d].size() == 1)
+          split_.insert({groups[d][0], whole[d]});
+      }
       if (ElementCount(shape) < kLeastBytes / 4) continue;
+      large_[parameter.array.instruction] = &parameter;
       if (semantics_.RoleOf(parameter) == Role::kWeights) ++weights_[shape.dims];
       if (shape.memory_space == kHostMemorySpace) on_host_.insert(shape.shape);
     }
+  }
+
+  // The instruction that makes the operand, without copies and changes of shape.
+  static const HloInstruction& MadeBy(const HloModule& module, InstructionId operand,
+                                      std::initializer_list<std::string_view> through) {
+    const HloInstruction* is = &module.instructions[operand];
+    for (std::size_t i = 0; i < kMostFollowed && is->Is(through) && !is->operands.empty(); ++i)
+      is = &module.instructions[is->operands[0]];
+    return *is;
+  }
+
+  // Weights that the program returns unchanged, or whose gradient it multiplies by zero.
+  void FindFrozen() {
+    if (!semantics_.trains()) return;
+    std::set<InstructionId> returned;
+    for (const ProgramOutput& output : program_.outputs()) returned.insert(output.array.instruction);
+    for (const auto& [instruction, parameter] : large_) {
+      if (semantics_.IsState(*parameter) && returned.contains(instruction)) frozen_.insert(ShapeOf(*parameter).dims);
+    }
+    const HloModule& before = program_.before();
+    for (const HloInstruction& is : before.instructions) {
+      const ArrayDims& dims = before.shapes[is.shape].array.dims;
+      const auto is_zero = [&](InstructionId id) { return MadeBy(before, id, {"broadcast"}).literal == "0"; };
+      if (is.opcode == "multiply" && weights_.contains(dims) &&
+          std::any_of(is.operands.begin(), is.operands.end(), is_zero))
+        frozen_.insert(dims);
+    }
+  }
+
+  // The sizes of identity matrices: comparisons of two iotas.
+  void FindIdentities() {
+    const HloModule& before = program_.before();
+    const auto is_iota = [&](InstructionId id) { return MadeBy(before, id, {"broadcast"}).opcode == "iota"; };
+    for (const HloInstruction& is : before.instructions) {
+      const ArrayDims& dims = before.shapes[is.shape].array.dims;
+      if (is.opcode == "compare" && Mentions(is.attributes, "direction=EQ") && dims.size() == 2 && dims[0] == dims[1] &&
+          std::all_of(is.operands.begin(), is.operands.end(), is_iota))
+        identities_.insert(dims[0]);
+    }
+  }
+
+  // Whether the value contains the derivatives of all examples by each element of a whole batch.
+  bool IsOfWholeJacobian(const ProgramValue& value) const {
+    const std::string_view name = program_.InstructionOf(value).op_name;
+    const std::size_t mapped = name.find("vmap(");
+    if (mapped == name.npos || !IsDifferentiated(name.substr(mapped)) || name.find("vmap(", mapped + 1) != name.npos)
+      return false;
+    const std::int64_t batch = semantics_.batch().size;
+    const ArrayDims& dims = program_.ShapeOf(value.array).dims;
+    const auto basis = std::find_if(dims.begin(), dims.end(), [&](std::int64_t dim) {
+      return batch > 1 && dim % batch == 0 && identities_.contains(dim);
+    });
+    return basis != dims.end() &&
+           (std::find(dims.begin(), basis, batch) != basis || std::find(basis + 1, dims.end(), batch) != dims.end());
+  }
+
+  // Whether the value has a dimension of the inputs over all devices, although the inputs are split along it.
+  bool IsReplicated(const ProgramValue& value) const {
+    const Dimensions& dimensions = program_.dimensions();
+    for (const FactorIds& factors : dimensions.FactorsOf(value.array)) {
+      for (const FactorId factor : factors)
+        if (split_.contains({dimensions.GroupOf(factor), dimensions.factors().size(factor)})) return true;
+    }
+    return false;
+  }
+
+  // If the value is computed from one whole argument: "widened_weights" or "whole_input_copy".
+  std::string CopyOf(const ProgramValue& value) const {
+    const ArrayShape& shape = program_.ShapeOf(value.array);
+    for (const InstructionId operand : program_.InstructionOf(value).operands) {
+      const HloInstruction& made_by = MadeBy(program_.module(), operand, {"bitcast", "copy", "reshape"});
+      const auto argument =
+          made_by.opcode == "parameter" ? large_.find(program_.module().Find(made_by.name)) : large_.end();
+      if (argument == large_.end() || ElementCount(ShapeOf(*argument->second)) != ElementCount(shape)) continue;
+      const Role role = semantics_.RoleOf(*argument->second);
+      const bool is_wider = ElementBits(shape.dtype) > ElementBits(ShapeOf(*argument->second).dtype);
+      if (role == Role::kWeights) return is_wider ? "widened_weights" : "";
+      if ((role == Role::kInput || role == Role::kOther) && IsReadByLoop(value.array.instruction))
+        return "whole_input_copy";
+    }
+    return "";
+  }
+
+  // Whether a loop reads the array, perhaps after changes of its elements, and returns it unchanged.
+  bool IsReadByLoop(InstructionId array) const {
+    std::vector<InstructionId> same = {array};
+    for (std::size_t i = 0; i < same.size() && i < kMostFollowed; ++i) {
+      for (const InstructionId user : program_.UsersOf(same[i])) {
+        const bool is_as_large = ElementCount(ArrayOf(user)) == ElementCount(ArrayOf(array));
+        if (is_as_large && program_.At(user).Is({"bitcast", "reshape", "fusion"})) same.push_back(user);
+        for (const InstructionId loop : program_.UsersOf(user)) {
+          if (IsUnchanged(loop, program_.At(user), same[i])) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // Whether the operand of the tuple that enters the loop is the same in each of its steps.
+  bool IsUnchanged(InstructionId loop, const HloInstruction& tuple, InstructionId operand) const {
+    const HloInstruction& is = program_.At(loop);
+    if (is.opcode != "while" || tuple.opcode != "tuple" || is.calls.size() < 2) return false;
+    const HloComputation& body = program_.module().computations[is.calls[1]];
+    const auto place = static_cast<std::size_t>(std::find(tuple.operands.begin(), tuple.operands.end(), operand) -
+                                                tuple.operands.begin());
+    if (!body.root || body.parameters.empty() || place >= program_.At(body.root).operands.size()) return false;
+    const HloInstruction& taken = program_.At(program_.At(body.root).operands[place]);
+    return taken.opcode == "get-tuple-element" && !taken.operands.empty() && taken.operands[0] == body.parameters[0] &&
+           Attribute(taken.attributes, "index") == std::to_string(place);
+  }
+
+  // Finds results of loops that are copied to donated arrays, and those with a part for each step.
+  void FindStacks() {
+    for (const ProgramOutput& output : program_.outputs()) {
+      const HloInstruction& copy = program_.At(output.array.instruction);
+      if (output.value || copy.opcode != "copy" || copy.operands.empty()) continue;
+      const ArrayId copied = program_.dimensions().TupleElementOf(program_.At(copy.operands[0]));
+      if (copied && program_.At(copied.instruction).opcode == "while") AddStack("copied_carry", copied);
+    }
+    for (const Loop& loop : program_.dimensions().loops()) {
+      if (!loop.factor || IsOverLayers(loop)) continue;
+      const Groups steps = {program_.dimensions().GroupOf(loop.factor)};
+      const auto is_stack = [&](ArrayId array) {
+        const ArrayGroups groups = array ? program_.dimensions().GroupsOf(array) : ArrayGroups();
+        return !groups.empty() && groups[0] == steps;
+      };
+      for (const ProgramOutput& output : program_.outputs()) {
+        if (output.value && output.array.instruction == loop.instruction && is_stack(output.array))
+          AddStack("stacked_output", output.array);
+      }
+      for (const InstructionId user : program_.UsersOf(loop.instruction)) {
+        const ArrayId array = program_.dimensions().TupleElementOf(program_.At(user));
+        if (!semantics_.trains() && is_stack(array) && IsOnlySliced(user, 0)) AddStack("stacked_output", array);
+      }
+    }
+  }
+
+  void AddStack(const char* sign, ArrayId stack) {
+    for (const ValueId id : program_.ValuesOf(stack.instruction)) {
+      const ProgramValue& value = program_.values()[id];
+      if (value.array == stack && program_.ShapeOf(stack).memory_space != kHostMemorySpace)
+        Add(sign, value.size, program_.NameOf(stack));
+    }
+  }
+
+  // Whether most of the weights have a part for each step of the loop, or none are known.
+  bool IsOverLayers(const Loop& loop) const {
+    const Groups steps = {program_.dimensions().GroupOf(loop.factor)};
+    std::int64_t weights = 0;
+    std::int64_t layers = 0;
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (!semantics_.IsState(parameter)) continue;
+      const ArrayGroups& groups = semantics_.GroupsOf(parameter);
+      weights += parameter.size;
+      if (!groups.empty() && groups[0] == steps) layers += parameter.size;
+    }
+    return 2 * layers >= weights;
+  }
+
+  // Whether the program uses only slices of the array.
+  bool IsOnlySliced(InstructionId array, int depth) const {
+    constexpr int kDeepest = 8;
+    const std::vector<InstructionId>& users = program_.UsersOf(array);
+    return !users.empty() && depth < kDeepest && std::all_of(users.begin(), users.end(), [&](InstructionId user) {
+      const HloInstruction& is = program_.At(user);
+      if (is.Is({"bitcast", "reshape"})) return IsOnlySliced(user, depth + 1);
+      if (is.opcode != "fusion" || is.calls.empty()) return is.Is({"slice", "dynamic-slice"});
+      const std::vector<InstructionId>& fused = program_.module().computations[is.calls[0]].parameters;
+      for (std::size_t i = 0; i < std::min(is.operands.size(), fused.size()); ++i) {
+        if (is.operands[i] == array && !(fused[i] && IsOnlySliced(fused[i], depth + 1))) return false;
+      }
+      return true;
+    });
+  }
+
+  void FindAtPeak() {
     std::map<ArrayDims, std::vector<const ProgramValue*>> gradients;  // by shape
     for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
       const ProgramValue* gradient = nullptr;
@@ -142,6 +341,10 @@ class SignFinder {
   std::string SignOf(const ProgramValue& value) const {
     const ArrayShape& shape = program_.ShapeOf(value.array);
     if (shape.memory_space != kHostMemorySpace && on_host_.contains(shape.shape)) return "fetched";
+    if (IsOfWholeJacobian(value)) return "whole_jacobian";
+    if (const std::string copied = CopyOf(value); !copied.empty()) return copied;
+    if (frozen_.contains(shape.dims)) return "frozen_gradients";
+    if (IsReplicated(value)) return "replicated_activations";
     if (!semantics_.trains()) return semantics_.KindOf(value.id) == ValueKind::kLogits ? "evaluation_logits" : "";
     const bool is_vmapped = IsMapped(program_.InstructionOf(value).op_name);
     if (shape.dims.size() < 3 || !is_vmapped || !semantics_.Has(value.id, semantics_.batch())) return "";
@@ -152,9 +355,13 @@ class SignFinder {
   const Semantics& semantics_;
   const Simulator& simulator_;
   Evidence signs_;
-  std::set<std::string_view> on_host_;           // shapes of large arguments in host memory
-  std::map<ArrayDims, std::size_t> weights_;     // number of large weights by their dimensions
-  std::map<std::string, std::int64_t> largest_;  // bytes of the array that the sign is called by
+  std::set<std::string_view> on_host_;  // shapes of large arguments in host memory
+  std::map<InstructionId, const ProgramParameter*> large_;
+  std::set<std::pair<GroupId, std::int64_t>> split_;  // dimensions of the inputs, with their lengths over all devices
+  std::set<ArrayDims> frozen_;                        // dimensions of weights that do not change
+  std::set<std::int64_t> identities_;                 // sizes of identity matrices
+  std::map<ArrayDims, std::size_t> weights_;          // number of large weights by their dimensions
+  std::map<std::string, std::int64_t> largest_;       // bytes of the array that the sign is called by
 };
 
 }  // namespace

@@ -24,12 +24,12 @@ def adam(p, g, mu, nu):
 
 def train_step(params, opt_state, batch):
   grads = jax.grad(loss)(params, batch)
-  def update_layer(_, args):
-    p, g, state = args
+  def update_layer(params, args):
+    i, g, state = args
     state = jax.device_put(state, jax.memory.Space.Device)
-    p, state = adam(p, g, state["mu"], state["nu"])
-    return None, (p, jax.device_put(state, jax.memory.Space.Host))
-  _, (params, opt_state) = jax.lax.scan(update_layer, None, (params, grads, opt_state))
+    p, state = adam(params[i], g, state["mu"], state["nu"])
+    return params.at[i].set(p), jax.device_put(state, jax.memory.Space.Host)
+  params, opt_state = jax.lax.scan(update_layer, params, (jnp.arange(L), grads, opt_state))
   return params, opt_state
 
 out_shardings = (s, {"mu": host, "nu": host})

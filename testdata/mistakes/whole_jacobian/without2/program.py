@@ -1,0 +1,27 @@
+# Forces of many molecules: gradient of the sum of all energies, in which each molecule finds its own.
+import jax, jax.numpy as jnp
+from jax.experimental import topologies
+from jax.sharding import SingleDeviceSharding
+topology = topologies.get_topology_desc(platform="tpu", topology_name="v5e:2x2")
+chip = SingleDeviceSharding(topology.devices[0])
+BATCH, ATOMS, FEATURES, WIDTH = 3932160, 64, 6, 128
+def array(*shape, dtype=jnp.float32):
+    return jax.ShapeDtypeStruct(shape, dtype, sharding=chip)
+
+potential = {"centers": array(FEATURES), "hidden": array(FEATURES, WIDTH), "out": array(WIDTH)}
+
+def energies(positions, potential):
+    squares = sum((x[:, :, None] - x[:, None, :]) ** 2 for x in jnp.moveaxis(positions, 1, 0))
+    distances = jnp.sqrt(squares + 1e-6)
+    features = jnp.stack([jnp.exp(-(distances - c) ** 2).sum(-1) for c in potential["centers"]], -1)
+    atoms = jax.nn.softplus(features @ potential["hidden"]) @ potential["out"]
+    return atoms.sum(-1)
+
+def step(positions, velocities, potential):
+    gradient = jax.grad(lambda positions: energies(positions, potential).sum())(positions)
+    velocities = velocities - 1e-3 * gradient
+    return positions + 1e-3 * velocities, velocities
+
+points = array(BATCH, 3, ATOMS)
+jax.jit(step, donate_argnums=(0, 1)).lower(points, points, potential).compile()
+print("compiled")
