@@ -113,7 +113,7 @@ class DimensionRules {
   Array Result(InstructionId instruction) const { return Leaves(instruction) > 0 ? Leaf(instruction, 0) : Array(); }
   // An operand, or a missing array if the operand is not an array.
   Array Operand(InstructionId instruction, std::size_t number) const {
-    const std::vector<InstructionId>& operands = At(instruction).operands;
+    const std::span<const InstructionId> operands = At(instruction).operands;
     const bool is_array = number < operands.size() && !module_.ShapeOf(operands[number]).is_tuple;
     return is_array ? Leaf(operands[number], 0) : Array();
   }

@@ -44,12 +44,6 @@ bool HasShape(std::string_view text, const HloShape& shape) {
   return text.starts_with(array) && (text.size() == array.size() || text[array.size()] == '{');
 }
 
-// Splits "while.5{1}" into the name and the index.
-std::pair<std::string_view, std::string_view> SplitPlace(std::string_view place) {
-  const std::size_t brace = place.ends_with('}') ? std::min(place.rfind('{'), place.size()) : place.size();
-  return {place.substr(0, brace), place.substr(brace)};
-}
-
 // The shapes of the entry computation's parameters; null for each missing parameter.
 std::vector<const HloShape*> EntryParameters(const HloModule& module) {
   std::vector<const HloShape*> shapes;

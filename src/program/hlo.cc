@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <unordered_set>
 #include <utility>
 
 #include "facts/evidence.h"
@@ -17,24 +19,18 @@ constexpr std::size_t kLongestLine = std::size_t{4} << 20;  // a loop can carry 
 constexpr std::size_t kLongestAttributes = std::size_t{64} << 10;
 constexpr std::size_t kLongestFrontend = std::size_t{1} << 10;
 constexpr std::size_t kLongestLiteral = 200;
-constexpr std::int64_t kMostParameters = std::int64_t{1} << 20;
 constexpr std::size_t kMostFrames = 500000;
 constexpr std::size_t kMostHeader = 1000;
 constexpr std::size_t kMaxLabel = 250;  // the length at which the compiler cuts labels in its reports
 constexpr int kMaxFrames = 200;
 
-// Returns -1 unless the text begins with a non-negative number that fits.
-std::int64_t NumberIn(std::string_view text) {
-  std::int64_t number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && number >= 0 ? number : -1;
-}
+// Returns -1 unless the text begins with a number.
+std::int64_t NumberIn(std::string_view text) { return TakeNumber(&text).value_or(-1); }
 
 // Returns the name of "%add.1", "f32[8]{0} %add.1" or "f32[8]{0} add.1".
 std::string_view OperandName(std::string_view operand) {
-  const std::size_t blank = operand.rfind(' ');
-  if (blank != std::string_view::npos) operand.remove_prefix(blank + 1);
-  if (operand.starts_with('%')) operand.remove_prefix(1);
+  operand.remove_prefix(operand.rfind(' ') + 1);
+  Take(&operand, "%");
   return operand;
 }
 
@@ -42,17 +38,105 @@ bool EndsComputation(std::string_view line) {
   return line == "}" || line.starts_with("} ") || line.starts_with("}, execution_thread");
 }
 
+// Whether an attribute names computations that the instruction calls. A loop's condition is read separately.
+bool CallsComputations(std::string_view key) {
+  constexpr std::array<std::string_view, 10> kKeys = {"calls",
+                                                      "to_apply",
+                                                      "body",
+                                                      "branch_computations",
+                                                      "called_computations",
+                                                      "true_computation",
+                                                      "false_computation",
+                                                      "select",
+                                                      "scatter",
+                                                      "comparator"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
 // The backend_config is long and printed last, so the rest need not be parsed.
 bool IsBackendConfig(std::string_view rest) { return rest.starts_with(" backend_config={") && rest.ends_with('}'); }
 
+// Reads the tables FileNames, FunctionNames, FileLocations and StackFrames at the top of HLO text. They map a
+// stack_frame_id to files and lines. Each refers only to those before it.
+class SourceTables {
+ public:
+  // Stores names in `arena`, which must outlive the returned frames.
+  explicit SourceTables(Arena& arena) : arena_(arena) {
+    for (std::vector<SourceFrame>& rows : tables_) rows.resize(1);  // 0 stands for no row
+  }
+
+  // Reads a line before the first computation. Returns false unless the line belongs to a table or is blank.
+  bool Read(std::string_view line) {
+    constexpr std::array<std::string_view, 4> kTitles = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
+    if (line.empty()) return true;
+    if (const auto* title = std::find(kTitles.begin(), kTitles.end(), line); title != kTitles.end()) {
+      open_ = title - kTitles.begin();
+      return true;
+    }
+    const std::optional<std::int64_t> id = TakeNumber(&line);
+    if (!open_ || !id) return false;
+    if (!Take(&line, " ") || !ReadRow(*id, line)) whole_ = false;
+    return true;
+  }
+
+  // All frames by number; 0 is no frame. A frame's parent has a smaller number than the frame.
+  std::vector<SourceFrame> Frames() const {
+    std::vector<SourceFrame> frames = tables_[kFrames];
+    for (int id = 0; std::cmp_less(id, frames.size()); ++id) {
+      const int parent = frames[id].parent - (parents_are_high_ ? 1 : 0);
+      frames[id].parent = parent > 0 && parent < id ? parent : 0;
+    }
+    return frames;
+  }
+
+  bool whole() const { return whole_; }  // false: some lines were damaged
+
+ private:
+  enum Table { kFiles, kFunctions, kLocations, kFrames };
+
+  // "\"train.py\"", "{file_name_id=1 function_name_id=1 line=41 …}" or "{file_location_id=1 parent_frame_id=1}"
+  bool ReadRow(std::int64_t id, std::string_view text) {
+    const std::string_view inside = WithoutEnds(text);
+    if (id >= static_cast<std::int64_t>(kMostFrames) || inside.size() == text.size()) return false;
+    SourceFrame row;
+    if (open_ == kFiles) row.file = arena_.Keep(inside);
+    if (open_ == kLocations) row = {RowNamed(kFiles, inside, "file_name_id=").file, NumberAfter(inside, " line=")};
+    if (open_ == kFrames) {
+      row = RowNamed(kLocations, inside, "file_location_id=");
+      row.parent = static_cast<int>(std::min<std::int64_t>(NumberAfter(inside, "parent_frame_id="), kMostFrames));
+      // Some versions of XLA print parent numbers that are one too high. A frame that seems to be its own parent proves
+      // it.
+      if (row.parent == id) parents_are_high_ = true;
+    }
+    std::vector<SourceFrame>& rows = tables_[*open_];
+    if (std::cmp_greater_equal(id, rows.size())) rows.resize(id + 1);
+    rows[id] = row;
+    return true;
+  }
+
+  // The number after `key`; 0 if absent.
+  static std::int64_t NumberAfter(std::string_view text, std::string_view key) {
+    const std::size_t at = text.find(key);
+    return at == std::string_view::npos ? 0 : std::max<std::int64_t>(0, NumberIn(text.substr(at + key.size())));
+  }
+
+  SourceFrame RowNamed(Table table, std::string_view text, std::string_view key) const {
+    const std::int64_t id = NumberAfter(text, key);
+    return std::cmp_less(id, tables_[table].size()) ? tables_[table][id] : SourceFrame();
+  }
+
+  Arena& arena_;
+  std::array<std::vector<SourceFrame>, 4> tables_;  // by Table
+  std::optional<int> open_;
+  bool parents_are_high_ = false;
+  bool whole_ = true;
+};
+
 class HloReader {
  public:
-  HloReader(ByteSource& source, const HloLimits& limits)
-      : source_(source),
-        limits_(limits),
-        texts_(*module_.text),
-        tables_(*module_.text),
-        shapes_(texts_, &module_.shapes) {}
+  HloReader(ByteSource& source, const HloLimits& limits) : source_(source), limits_(limits), tables_(*module_.memory) {
+    module_.shapes.resize(1);
+  }
 
   HloModule Read() {
     TextLines lines(source_, kLongestLine);
@@ -65,9 +149,10 @@ class HloReader {
         break;
       }
     }
-    FinishPending();
+    if (!pending_.empty()) ReadInstruction(pending_, false);
     if (open_) module_.whole = false;
     EndComputation();
+    IndexNames();
     if (!module_.entry || !tables_.whole() || !source_.problem().empty() || module_.over_limit) module_.whole = false;
     if (module_.frames.empty()) module_.frames = tables_.Frames();
     return std::move(module_);
@@ -76,43 +161,29 @@ class HloReader {
  private:
   void ReadLine(std::string_view line) {
     if (!pending_.empty()) {
-      if (GoesOn(line)) return;
-      FinishPending();
+      if (GoesOn(line)) {
+        pending_.append("\n").append(line);
+        return;
+      }
+      ReadInstruction(std::exchange(pending_, std::string()), false);
     }
     if (line.empty()) return;
     if (line.front() == ' ') return ReadInstruction(line, true);
     if (EndsComputation(line)) return EndComputation();
-    if (module_.computations.empty() && line.starts_with("HloModule ")) return ReadHead(line);
+    if (module_.computations.empty() && Take(&line, "HloModule ")) return ReadHead(line);
     if (module_.computations.empty() && tables_.Read(line)) return;
-    std::string_view name;
-    bool entry = false;
-    if (BeginsComputation(line, &name, &entry)) {
-      BeginComputation(name, entry);
-    } else {
-      module_.whole = false;
-    }
+    BeginComputation(line);
   }
 
-  bool GoesOn(std::string_view line) {
-    const bool other = EndsComputation(line) || line.starts_with('%') || line.starts_with("ENTRY ") ||
-                       BeginsInstruction(line) || pending_.size() + line.size() >= kLongestLine;
-    if (other) return false;
-    pending_ += '\n';
-    pending_ += line;
-    pending_nesting_.Add(line);
-    if (pending_nesting_.closed()) FinishPending();
-    return true;
+  // Whether the line belongs to the pending instruction: it begins nothing else.
+  bool GoesOn(std::string_view line) const {
+    InstructionLine parts;
+    return !EndsComputation(line) && !line.starts_with('%') && !line.starts_with("ENTRY ") &&
+           pending_.size() + line.size() < kLongestLine && !TakeName(&line, &parts);
   }
 
-  void FinishPending() {
-    if (pending_.empty()) return;
-    const std::string line = std::exchange(pending_, std::string());
-    ReadInstruction(line, false);
-  }
-
-  // "HloModule jit_step, is_scheduled=true, entry_computation_layout={…}"
+  // "jit_step, is_scheduled=true, entry_computation_layout={…}"
   void ReadHead(std::string_view line) {
-    line.remove_prefix(std::string_view("HloModule ").size());
     ListReader parts(line);
     module_.name = parts.Next().value_or("");
     while (const auto part = parts.Next()) {
@@ -127,12 +198,21 @@ class HloReader {
     if (!parts.closed()) module_.whole = false;
   }
 
-  void BeginComputation(std::string_view name, bool entry) {
+  // "ENTRY %main.1 (p: f32[8]) -> f32[] {"
+  void BeginComputation(std::string_view line) {
+    const bool entry = Take(&line, "ENTRY ");
+    const bool is_marked = entry || line.starts_with('%') || line.ends_with('{');
+    Take(&line, "%");
+    const std::string_view name = line.substr(0, line.find_first_of(" ({\"}"));
+    if (name.empty() || !is_marked) {
+      module_.whole = false;
+      return;
+    }
     if (open_) module_.whole = false;
     EndComputation();
     if (module_.computations.empty()) module_.frames = tables_.Frames();
     open_ = module_.computations.next_id();
-    module_.computations.emplace_back().name = module_.text->Keep(name);
+    module_.computations.emplace_back().name = module_.memory->Keep(name);
     const bool is_new = computations_.emplace(module_.computations.back().name, open_).second;
     if (!is_new || (entry && module_.entry)) module_.whole = false;
     if (entry && !module_.entry) module_.entry = open_;
@@ -142,55 +222,74 @@ class HloReader {
     if (!open_) return;
     HloComputation& computation = module_.computations[open_];
     open_ = {};
-    repeated_ = {};
-    if (!computation.root) module_.whole = false;
-    // Larger numbers are damage and must not cause large allocations.
-    const auto most = static_cast<std::int64_t>(2 * parameters_.size() + 16);
+    names_ = {};
+    computation.parameters.resize(parameters_.size());
     for (const auto& [number, instruction] : parameters_) {
-      if (number < 0 || number >= std::min(most, kMostParameters)) {
-        module_.whole = false;
-        continue;
-      }
-      if (std::cmp_greater_equal(number, computation.parameters.size())) computation.parameters.resize(number + 1);
-      computation.parameters[number] = instruction;
+      if (number >= 0 && std::cmp_less(number, parameters_.size())) computation.parameters[number] = instruction;
     }
-    const std::vector<InstructionId>& all = computation.parameters;
-    if (std::find(all.begin(), all.end(), InstructionId()) != all.end()) module_.whole = false;
     parameters_.clear();
+    const std::vector<InstructionId>& all = computation.parameters;
+    if (!computation.root || std::find(all.begin(), all.end(), InstructionId()) != all.end()) module_.whole = false;
   }
 
   void ReadInstruction(std::string_view line, bool may_go_on) {
-    InstructionLine parts;
-    if (!open_ || !SplitInstruction(line, &parts)) {
+    const std::optional<InstructionLine> parts = open_ ? SplitInstruction(line) : std::nullopt;
+    if (!parts) {
       module_.whole = false;
       return;
     }
     HloInstruction instruction;
-    calls_.clear();
-    const bool closed = ReadAttributes(parts.attributes, &instruction, &calls_) && parts.closed;
+    const bool closed = ReadAttributes(parts->attributes, &instruction) && parts->closed;
     if (!closed && may_go_on && line.size() < kLongestLine) {
       pending_ = line;
-      pending_nesting_ = Nesting();
-      pending_nesting_.Add(line);
       return;
     }
     if (!closed) module_.whole = false;
-    instruction.name = module_.text->Keep(parts.name);
-    instruction.opcode = texts_.Keep(parts.opcode);
-    instruction.shape = shapes_.Number(parts.shape);
-    const bool is_parameter = parts.opcode == "parameter";
-    if (is_parameter || parts.opcode == "constant") {
-      instruction.literal = texts_.Keep(parts.operands.substr(0, kLongestLiteral));
+    instruction.name = module_.memory->Keep(parts->name);
+    instruction.opcode = Keep(parts->opcode);
+    instruction.shape = ShapeNumber(parts->shape);
+    instruction.calls = ReadCalls();
+    const bool is_parameter = parts->opcode == "parameter";
+    if (is_parameter || parts->opcode == "constant") {
+      instruction.literal = Keep(parts->operands.substr(0, kLongestLiteral));
     } else {
-      instruction.operands = ReadOperands(parts.operands);
+      instruction.operands = ReadOperands(parts->operands);
     }
-    const InstructionId id = Add(std::move(instruction));
-    AddCalls(calls_, id);
-    if (is_parameter) parameters_.emplace_back(NumberIn(parts.operands), id);
-    if (parts.root) module_.computations[open_].root = id;
+    const InstructionId id = Add(instruction);
+    if (is_parameter) parameters_.emplace_back(NumberIn(parts->operands), id);
+    if (parts->root) module_.computations[open_].root = id;
   }
 
-  std::vector<InstructionId> ReadOperands(std::string_view list) {
+  // Stores equal texts once, since nearly every line repeats some.
+  std::string_view Keep(std::string_view text) {
+    if (text.empty()) return {};
+    const auto known = texts_.find(text);
+    return known != texts_.end() ? *known : *texts_.insert(module_.memory->Keep(text)).first;
+  }
+
+  // Returns the index of the shape with this text; adds the shape if it is new.
+  int ShapeNumber(std::string_view text, int depth = 0) {
+    constexpr int kDeepest = 16;  // nested tuples; XLA's are at most three deep
+    if (text.empty() || depth > kDeepest) return 0;
+    if (const int* known = Find(shapes_, text)) return *known;
+    HloShape shape;
+    shape.is_tuple = text.front() == '(';
+    if (shape.is_tuple) {
+      ListReader elements(WithoutEnds(text));
+      while (const auto element = elements.Next()) shape.elements.push_back(ShapeNumber(*element, depth + 1));
+    } else if (std::optional<ArrayShape> array = ParseArrayShape(text); array && ElementBits(array->dtype)) {
+      shape.array = *std::move(array);
+    } else {
+      return 0;
+    }
+    shape_bytes_ += sizeof(HloShape) + 64 + 4 * shape.elements.size();
+    const int number = static_cast<int>(module_.shapes.size());
+    module_.shapes.push_back(std::move(shape));
+    shapes_.emplace(Keep(text), number);
+    return number;
+  }
+
+  std::span<const InstructionId> ReadOperands(std::string_view list) {
     operands_.clear();
     ListReader parts(list);
     while (const auto part = parts.Next()) {
@@ -200,15 +299,13 @@ class HloReader {
         module_.whole = false;
       }
     }
-    return operands_;  // a copy without spare capacity
+    return module_.memory->Keep<InstructionId>(operands_);
   }
 
   // Finds an instruction of the open computation, or adds an abbreviated one; an empty id if there is none.
   InstructionId FindOperand(std::string_view name) {
-    const InstructionId found = module_.Find(name);
-    if (found && module_.instructions[found].computation == open_) return found;
-    const InstructionId* here = Find(repeated_, name);
-    return here != nullptr ? *here : AddElement(name);
+    const InstructionId* found = Find(names_, name);
+    return found != nullptr ? *found : AddElement(name);
   }
 
   // Adds the get-tuple-element that "loop.5#1" abbreviates.
@@ -221,16 +318,18 @@ class HloReader {
     const std::vector<int>& elements = module_.ShapeOf(tuple).elements;
     if (std::cmp_greater_equal(index, elements.size())) return {};
     HloInstruction element;
-    element.name = module_.text->Keep(name);
-    element.opcode = texts_.Keep("get-tuple-element");
-    element.attributes = texts_.Keep("index=" + std::to_string(index));
+    element.name = module_.memory->Keep(name);
+    element.opcode = Keep("get-tuple-element");
+    element.attributes = Keep("index=" + std::to_string(index));
     element.shape = elements[index];
-    element.operands = {tuple};
-    return Add(std::move(element));
+    element.operands = module_.memory->Keep<InstructionId>({&tuple, 1});
+    return Add(element);
   }
 
-  bool ReadAttributes(std::string_view list, HloInstruction* instruction, std::vector<std::string_view>* calls) {
+  // Also collects the values of attributes that name computations. Returns false if a bracket or quote is not closed.
+  bool ReadAttributes(std::string_view list, HloInstruction* instruction) {
     scratch_.clear();
+    calls_.clear();
     ListReader parts(list);
     std::string_view condition;
     while (!IsBackendConfig(parts.rest())) {
@@ -239,25 +338,25 @@ class HloReader {
       const AttributePart attribute = SplitAttribute(*part);
       if (attribute.key == "backend_config") continue;
       if (attribute.key == "metadata") {
-        ReadMetadata(WithoutBraces(attribute.value), instruction);
+        ReadMetadata(WithoutEnds(attribute.value), instruction);
         continue;
       }
       if (attribute.key == "frontend_attributes") {
-        instruction->frontend = texts_.Keep(attribute.text.substr(0, kLongestFrontend));
+        instruction->frontend = Keep(attribute.text.substr(0, kLongestFrontend));
         continue;
       }
       if (attribute.key == "condition" && condition.empty()) {
         condition = attribute.value;
       } else if (CallsComputations(attribute.key)) {
-        calls->push_back(attribute.value);
+        calls_.push_back(attribute.value);
       }
       if (scratch_.size() >= kLongestAttributes) continue;
       if (!scratch_.empty()) scratch_ += ", ";
       scratch_ += attribute.text;
     }
-    if (!condition.empty()) calls->insert(calls->begin(), condition);  // before the body, whatever the printed order
+    if (!condition.empty()) calls_.insert(calls_.begin(), condition);  // before the body, whatever the printed order
     if (scratch_.size() > kLongestAttributes) scratch_.resize(kLongestAttributes);
-    instruction->attributes = texts_.Keep(scratch_);
+    instruction->attributes = Keep(scratch_);
     return parts.closed();
   }
 
@@ -268,8 +367,8 @@ class HloReader {
     ListReader fields(metadata, ' ');
     while (const auto text = fields.Next()) {
       const AttributePart field = SplitAttribute(*text);
-      if (field.key == "op_name") instruction->op_name = texts_.Keep(WithoutQuotes(field.value));
-      if (field.key == "source_file") file = WithoutQuotes(field.value);
+      if (field.key == "op_name") instruction->op_name = Keep(WithoutEnds(field.value));
+      if (field.key == "source_file") file = WithoutEnds(field.value);
       if (field.key == "source_line") line = std::max<std::int64_t>(0, NumberIn(field.value));
       if (field.key == "stack_frame_id") {
         const std::int64_t frame = NumberIn(field.value);
@@ -285,73 +384,70 @@ class HloReader {
     if (found != made_frames_.end()) return found->second;
     if (module_.frames.size() >= kMostFrames) return parent;
     const int frame = static_cast<int>(module_.frames.size());
-    module_.frames.push_back({texts_.Keep(file), line, parent});
+    module_.frames.push_back({Keep(file), line, parent});
     made_frames_.emplace(std::pair(module_.frames.back().file, std::pair(line, parent)), frame);
     return frame;
   }
 
-  ComputationId FindComputation(std::string_view name) const {
-    const ComputationId* found = Find(computations_, name);
-    return found == nullptr ? ComputationId() : *found;
-  }
-
-  // Each value is "%c" or "{%a, %b}".
-  void AddCalls(const std::vector<std::string_view>& values, InstructionId instruction) {
-    std::vector<ComputationId>& calls = module_.instructions[instruction].calls;
-    for (const std::string_view value : values) {
-      ListReader parts(WithoutBraces(value));
+  // The computations that the attributes name: "%c" or "{%a, %b}".
+  std::span<const ComputationId> ReadCalls() {
+    called_.clear();
+    for (const std::string_view value : calls_) {
+      ListReader parts(WithoutEnds(value));
       while (const auto part = parts.Next()) {
-        const std::string_view name = OperandName(*part);
-        const ComputationId called = FindComputation(name);
-        if (!called || called == open_) {  // a computation is printed before those that call it
+        const ComputationId* called = Find(computations_, OperandName(*part));
+        if (called != nullptr && *called != open_) {  // a computation is printed before those that call it
+          called_.push_back(*called);
+        } else {
           module_.whole = false;
-          continue;
         }
-        calls.push_back(called);
-        reference_bytes_ += sizeof(ComputationId);
       }
     }
+    return module_.memory->Keep<ComputationId>(called_);
   }
 
-  InstructionId Add(HloInstruction instruction) {
+  InstructionId Add(const HloInstruction& instruction) {
     const InstructionId id = module_.instructions.next_id();
-    instruction.computation = open_;
-    reference_bytes_ += sizeof(InstructionId) * instruction.operands.size();
     module_.computations[open_].instructions.push_back(id);
-    // Several computations may use one name. HloModule::Find returns the first instruction of that name.
-    const auto [first, is_new] = module_.by_name.emplace(instruction.name, id);
-    if (!is_new &&
-        (module_.instructions[first->second].computation == open_ || !repeated_.emplace(instruction.name, id).second))
-      module_.whole = false;
-    module_.instructions.push_back(std::move(instruction));
+    if (!names_.emplace(instruction.name, id).second) module_.whole = false;
+    module_.instructions.push_back(instruction);
+    module_.instructions.back().computation = open_;
     return id;
+  }
+
+  void IndexNames() {
+    module_.by_name.reserve(module_.instructions.size());
+    for (const InstructionId id : module_.instructions.ids())
+      module_.by_name.emplace_back(NameHash()(module_.instructions[id].name), id);
+    std::sort(module_.by_name.begin(), module_.by_name.end());
   }
 
   bool OverLimits() const {
     return module_.instructions.size() >= limits_.instructions || module_.computations.size() >= limits_.instructions ||
-           module_.text->bytes() + shapes_.bytes() + reference_bytes_ > limits_.text_bytes;
+           module_.memory->bytes() + shape_bytes_ > limits_.text_bytes;
   }
 
   ByteSource& source_;
   const HloLimits limits_;
   HloModule module_ = [] {
     HloModule module;
-    module.text = std::make_shared<TextArena>();
+    module.memory = std::make_shared<Arena>();
     return module;
   }();
-  TextPool texts_;
   SourceTables tables_;
-  ShapeTable shapes_;
+  std::unordered_set<std::string_view, NameHash> texts_;
+  NameMap<int> shapes_;          // their indices
+  std::size_t shape_bytes_ = 0;  // approximate memory of the shapes
   NameMap<ComputationId> computations_;
-  ComputationId open_;               // the computation that is being read
-  NameMap<InstructionId> repeated_;  // its instructions whose name an earlier computation uses
+  ComputationId open_;            // the computation that is being read
+  NameMap<InstructionId> names_;  // of its instructions; other computations may use the same names
   std::vector<std::pair<std::int64_t, InstructionId>> parameters_;  // of the open computation, by number
   std::map<std::pair<std::string_view, std::pair<std::int64_t, int>>, int> made_frames_;
   std::string pending_;  // an instruction that continues on the next line: attributes may contain line feeds
-  Nesting pending_nesting_;
-  std::size_t reference_bytes_ = 0;  // approximate memory of operands and calls
+  // Of the instruction that is being read; members, so that they need no new memory.
   std::string scratch_;
   std::vector<std::string_view> calls_;
+  std::vector<ComputationId> called_;
   std::vector<InstructionId> operands_;
 };
 
@@ -368,7 +464,7 @@ std::string_view Attribute(std::string_view attributes, std::string_view name) {
 
 std::vector<std::int64_t> Integers(std::string_view list) {
   std::vector<std::int64_t> integers;
-  ListReader parts(WithoutBraces(list));
+  ListReader parts(WithoutEnds(list));
   while (const auto part = parts.Next()) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(part->data(), part->data() + part->size(), number);
@@ -417,6 +513,13 @@ SourceLine UserLine(const HloModule& module, InstructionId instruction) {
 std::string ShapeAtLine(const HloModule& module, const ArrayShape& shape, InstructionId instruction) {
   const SourceLine line = UserLine(module, instruction);
   return line.file.empty() ? shape.shape : fmt::format("{} at {}:{}", shape.shape, line.file, line.line.value_or(0));
+}
+
+InstructionId HloModule::Find(std::string_view name) const {
+  const std::size_t hash = NameHash()(name);
+  auto found = std::lower_bound(by_name.begin(), by_name.end(), std::pair(hash, InstructionId()));
+  while (found != by_name.end() && found->first == hash && instructions[found->second].name != name) ++found;
+  return found != by_name.end() && found->first == hash ? found->second : InstructionId();
 }
 
 HloModule ReadHlo(ByteSource& source, const HloLimits& limits) { return HloReader(source, limits).Read(); }

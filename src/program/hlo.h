@@ -5,7 +5,7 @@
 //
 // The graph is valid even if the text is damaged. References are valid unless documented otherwise. Operands precede
 // their user in the same computation. No computation calls itself, directly or indirectly. A frame's parent has a
-// smaller number. The string views point into HloModule::text.
+// smaller number. The views and spans point into HloModule::memory.
 //
 // The operand "%loop.5#1" is XLA's short form of a get-tuple-element that it does not print. The reader adds that
 // instruction under this name before its first user.
@@ -18,8 +18,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "facts/array.h"
@@ -55,8 +57,8 @@ struct HloInstruction {
   int shape = 0;              // of the result: index into HloModule::shapes
   int frame = 0;              // index into HloModule::frames; 0: none
   ComputationId computation;
-  std::vector<InstructionId> operands;
-  std::vector<ComputationId> calls;  // in text order; for a while loop the condition, then the body
+  std::span<const InstructionId> operands;
+  std::span<const ComputationId> calls;  // in text order; for a while loop the condition, then the body
 
   bool Is(std::initializer_list<std::string_view> opcodes) const {
     return std::find(opcodes.begin(), opcodes.end(), opcode) != opcodes.end();
@@ -89,14 +91,12 @@ struct HloModule {
   bool whole = true;        // false: truncated, damaged, or over a limit; contains the readable part
   bool over_limit = false;  // a limit was exceeded, so `whole` is false, but the file may be intact
 
-  InstructionId Find(std::string_view instruction) const {
-    const InstructionId* found = whyoom::Find(by_name, instruction);
-    return found == nullptr ? InstructionId() : *found;
-  }
+  // The first instruction of this name; an empty id if there is none.
+  InstructionId Find(std::string_view name) const;
   const HloShape& ShapeOf(InstructionId instruction) const { return shapes[instructions[instruction].shape]; }
 
-  NameMap<InstructionId> by_name;
-  std::shared_ptr<TextArena> text;  // copies of a module share it
+  std::vector<std::pair<std::size_t, InstructionId>> by_name;  // sorted by the hash of the name
+  std::shared_ptr<Arena> memory;                               // copies of a module share it
 };
 
 // Returns the value of an attribute, or empty: Attribute("dimensions={0,1}, kind=kLoop", "dimensions") is "{0,1}".

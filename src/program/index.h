@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <concepts>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -29,22 +30,10 @@ class Indexed : public std::vector<Item> {
   bool Has(Id id) const { return id && std::cmp_less(id.value, this->size()); }
   Id next_id() const { return Id(this->size()); }  // of the next element to be added
 
-  // A range over all indices, in order.
-  struct Ids {
-    struct Iterator {
-      int at;
-      Id operator*() const { return Id(at); }
-      Iterator& operator++() {
-        ++at;
-        return *this;
-      }
-      bool operator==(const Iterator&) const = default;
-    };
-    int count;
-    Iterator begin() const { return {0}; }
-    Iterator end() const { return {count}; }
-  };
-  Ids ids() const { return {static_cast<int>(this->size())}; }
+  // All indices, in order.
+  auto ids() const {
+    return std::views::iota(0, static_cast<int>(this->size())) | std::views::transform([](int i) { return Id(i); });
+  }
 };
 
 }  // namespace whyoom

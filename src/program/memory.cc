@@ -1,110 +1,72 @@
 #include "program/memory.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "input/byte_source.h"
 #include "program/hlo.h"
+#include "program/hlo_text.h"
 #include "program/name_map.h"
 #include "text/numbers.h"
 
 namespace whyoom {
 namespace {
 
-// No memory is larger, and the sum of two such numbers does not overflow.
-constexpr std::int64_t kMost = std::int64_t{1} << 60;
 constexpr std::size_t kMostWithoutValue = 50000;
 
-// Removes a number from the start of the text. Caps it at kMost.
-std::optional<std::int64_t> TakeNumber(std::string_view* text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error == std::errc::invalid_argument || text->starts_with('-')) return std::nullopt;
-  text->remove_prefix(end - text->data());
-  return error == std::errc() ? std::min(number, kMost) : kMost;
-}
-
-bool Take(std::string_view* text, std::string_view part) {
-  if (!text->starts_with(part)) return false;
-  text->remove_prefix(part.size());
-  return true;
-}
-
-// Splits "while.5{1}" into name and index. For "{}", the whole value, the index is empty.
-void SplitIndex(std::string_view place, std::string* name, std::string* index) {
-  const std::size_t brace = place.ends_with('}') ? place.rfind('{') : std::string_view::npos;
-  *name = place.substr(0, brace);
-  if (brace != std::string_view::npos && place.substr(brace) != "{}") *index = place.substr(brace);
+// Removes `before` and the number that follows it; nullopt if the text begins differently.
+std::optional<std::int64_t> TakeNumberAfter(std::string_view* text, std::string_view before) {
+  return Take(text, before) ? TakeNumber(text) : std::nullopt;
 }
 
 struct AllocationLine {
-  std::int64_t size = 0;
-  std::int64_t color = 0;
   std::int64_t number = 0;
-  bool thread_local_ = false;
+  std::int64_t color = 0;
+  bool is_thread_local = false;
   MemoryAllocation allocation;
 };
 
-// ", page 0, parameter 1, shape |f32[8]| at ShapeIndex {0}, maybe-live-out:"
-void ReadProperties(std::string_view text, AllocationLine* line) {
-  MemoryAllocation& allocation = line->allocation;
-  bool constant = false;
-  while (Take(&text, ", ")) {
-    if (Take(&text, "color ")) line->color = TakeNumber(&text).value_or(-1);
-    if (Take(&text, "thread-local")) line->thread_local_ = true;
-    if (Take(&text, "constant")) constant = true;
-    if (Take(&text, "maybe-live-out")) allocation.is_output = true;
-    if (Take(&text, "parameter ")) {
-      allocation.kind = AllocationKind::kArgument;
-      allocation.parameter = static_cast<int>(std::min<std::int64_t>(TakeNumber(&text).value_or(-1), INT32_MAX));
-    }
-    if (Take(&text, "shape |") || Take(&text, "output shape is |"))
-      text.remove_prefix(std::min(text.find('|'), text.size()));
-    text.remove_prefix(std::min(text.find(", "), text.size()));
-  }
-  if (allocation.kind == AllocationKind::kArgument) return;
-  if (allocation.is_output) {
-    allocation.kind = AllocationKind::kOutput;
-  } else if (constant) {
-    allocation.kind = AllocationKind::kConstant;
-  }
-}
-
-// "allocation 7: size 22301114368, page 0, preallocated-temp:"
+// "allocation 7: size 512, color 5, page 0, parameter 1, shape |f32[8]| at ShapeIndex {0}, maybe-live-out:"
 std::optional<AllocationLine> ReadAllocation(std::string_view text) {
-  AllocationLine line;
   if (!text.ends_with(':')) return std::nullopt;  // truncated: the missing part may state that it is not in HBM
-  if (!Take(&text, "allocation ")) return std::nullopt;
-  const std::optional<std::int64_t> number = TakeNumber(&text);
-  if (!number || !Take(&text, ": size ")) return std::nullopt;
-  line.number = *number;
-  const std::optional<std::int64_t> size = TakeNumber(&text);
-  if (!size) return std::nullopt;
-  line.size = *size;
-  line.allocation.size = *size;
-  ReadProperties(text, &line);
+  text.remove_suffix(1);
+  const std::optional<std::int64_t> number = TakeNumberAfter(&text, "allocation ");
+  const std::optional<std::int64_t> size = TakeNumberAfter(&text, ": size ");
+  if (!number || !size) return std::nullopt;
+  AllocationLine line{.number = *number};
+  MemoryAllocation& allocation = line.allocation;
+  allocation.size = *size;
+  bool is_constant = false;
+  ListReader properties(text);
+  while (std::optional<std::string_view> property = properties.Next()) {
+    if (*property == "thread-local") line.is_thread_local = true;
+    if (*property == "constant") is_constant = true;
+    if (*property == "maybe-live-out") allocation.is_output = true;
+    if (Take(&*property, "color ")) line.color = TakeNumber(&*property).value_or(-1);
+    if (Take(&*property, "parameter "))
+      allocation.parameter = static_cast<int>(std::min<std::int64_t>(TakeNumber(&*property).value_or(0), INT32_MAX));
+  }
+  allocation.kind = allocation.parameter >= 0 ? AllocationKind::kArgument
+                    : allocation.is_output    ? AllocationKind::kOutput
+                    : is_constant             ? AllocationKind::kConstant
+                                              : AllocationKind::kTemporaries;
   return line;
 }
 
 // " value: <25 while.5{1} (phi) @0> (size=11150557184,offset=5575278592): f32[10889216,4,2]{1,2,0:T(2,128)}"
 std::optional<MemoryValue> ReadValue(std::string_view text) {
-  if (!Take(&text, " value: <") || !TakeNumber(&text) || !Take(&text, " ")) return std::nullopt;
-  const std::size_t name_end = text.find(' ');
-  if (name_end == std::string_view::npos || name_end == 0) return std::nullopt;
-  const std::string_view place = text.substr(0, name_end);
-  text.remove_prefix(name_end);
+  if (!TakeNumberAfter(&text, " value: <") || !Take(&text, " ")) return std::nullopt;
+  const std::string_view place = text.substr(0, text.find(' '));
+  text.remove_prefix(place.size());
   Take(&text, " (phi)");  // a loop-carried value
-  if (!Take(&text, " @") || !TakeNumber(&text) || !Take(&text, "> (size=")) return std::nullopt;
-  const std::optional<std::int64_t> size = TakeNumber(&text);
-  if (!size || !Take(&text, ",offset=")) return std::nullopt;
-  const std::optional<std::int64_t> offset = TakeNumber(&text);
-  if (!offset || !Take(&text, "): ")) return std::nullopt;
-  MemoryValue value{.name = {}, .index = {}, .shape = std::string(text), .size = *size, .offset = *offset};
-  SplitIndex(place, &value.name, &value.index);
-  return value;
+  const std::optional<std::int64_t> color = TakeNumberAfter(&text, " @");
+  const std::optional<std::int64_t> size = TakeNumberAfter(&text, "> (size=");
+  const std::optional<std::int64_t> offset = TakeNumberAfter(&text, ",offset=");
+  if (place.empty() || !color || !size || !offset || !Take(&text, "): ")) return std::nullopt;
+  const auto [name, index] = SplitPlace(place);
+  return MemoryValue{std::string(name), std::string(index), std::string(text), *size, *offset};
 }
 
 class MemoryReader {
@@ -165,10 +127,11 @@ class MemoryReader {
     // If the numbers do not increase, the file contains two assignments. The total would include both, so reject it.
     if (line.number <= number_) memory_.assignment_whole = false;
     number_ = line.number;
-    if (line.thread_local_) return;
-    if (line.color == kHostMemorySpace) memory_.host_bytes = SaturatingAdd(memory_.host_bytes, line.size);
+    if (line.is_thread_local) return;
+    const std::int64_t size = line.allocation.size;
+    if (line.color == kHostMemorySpace) memory_.host_bytes = SaturatingAdd(memory_.host_bytes, size);
     if (line.color != 0) return;
-    memory_.need_bytes = SaturatingAdd(memory_.need_bytes, line.size);
+    memory_.need_bytes = SaturatingAdd(memory_.need_bytes, size);
     if (memory_.allocations.size() >= limits_.values) {
       memory_.over_limit = true;
       return;
@@ -211,15 +174,14 @@ class MemoryReader {
 
   // "while.5{1}:5-7"
   void ReadRange(std::string_view line) {
-    const std::size_t colon = std::min(line.rfind(':'), line.size());
-    std::string_view numbers = line.substr(std::min(colon + 1, line.size()));
-    const std::optional<std::int64_t> first = TakeNumber(&numbers);
-    const std::optional<std::int64_t> last = first && Take(&numbers, "-") ? TakeNumber(&numbers) : std::nullopt;
-    if (!last || *last < *first || !numbers.empty()) {
+    std::string_view place = line.substr(0, line.rfind(':'));
+    std::string_view numbers = line.substr(place.size());
+    const std::optional<std::int64_t> first = TakeNumberAfter(&numbers, ":");
+    const std::optional<std::int64_t> last = TakeNumberAfter(&numbers, "-");
+    if (!first || !last || *last < *first || !numbers.empty()) {
       memory_.ranges_whole = false;
       return;
     }
-    std::string_view place = line.substr(0, colon);
     if (place.ends_with("{}")) place.remove_suffix(2);
     const auto* found = Find(by_place_, place);
     if (found == nullptr) {
@@ -241,11 +203,17 @@ class MemoryReader {
   std::size_t text_bytes_ = 0;
   std::size_t kept_ = 0;                         // values
   std::int64_t room_ = std::int64_t{1} << 57;    // for the sizes of further values
-  TextArena places_;                             // "while.5{1}"
+  Arena places_;                                 // "while.5{1}"
   NameMap<std::vector<MemoryValue*>> by_place_;  // the values of each name
 };
 
 }  // namespace
+
+std::pair<std::string_view, std::string_view> SplitPlace(std::string_view place) {
+  const std::size_t brace = place.ends_with('}') ? std::min(place.rfind('{'), place.size()) : place.size();
+  const std::string_view index = place.substr(brace);
+  return {place.substr(0, brace), index == "{}" ? std::string_view() : index};
+}
 
 ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const MemoryLimits& limits) {
   MemoryReader reader(limits);

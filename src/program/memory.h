@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "input/byte_source.h"
@@ -18,8 +20,8 @@ using AllocationId = Index<struct MemoryAllocation>;
 
 enum class AllocationKind { kTemporaries, kArgument, kOutput, kConstant };
 
-// A value of an allocation. Numbers above 2^60 are damage and are capped there, so adding two cannot overflow. The sum
-// of all sizes is at most 2^57, more than any device has.
+// A value of an allocation. The numbers are at most 2^60, and the sum of all sizes is at most 2^57, more than any
+// device has.
 struct MemoryValue {
   std::string name;         // of the instruction, "while.5"
   std::string index;        // of the tuple element, "{1}"; empty for the whole value
@@ -66,6 +68,9 @@ struct MemoryLimits {
 // truncated file, returns the readable part. The assignment has no end mark: truncation between two lines is detected
 // only if the values do not fill the last allocation. program/dump_files.h also compares it with the other files.
 ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const MemoryLimits& limits = {});
+
+// Splits "while.5{1}" into the name and the index of the tuple element; the index is empty for the whole value ("{}").
+std::pair<std::string_view, std::string_view> SplitPlace(std::string_view place);
 
 // Removes the live ranges.
 void DropRanges(ModuleMemory* memory);

@@ -1,12 +1,14 @@
-// An arena for names, and a hash map by name.
+// An arena for texts and lists, and a hash map by name.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <memory_resource>
 #include <random>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 
@@ -52,18 +54,23 @@ const Value* Find(const NameMap<Value>& map, std::string_view name) {
   return found == map.end() ? nullptr : &found->second;
 }
 
-// Stores copies of texts in a few large blocks, because millions of small allocations would be slow.
-class TextArena {
+// Stores copies of texts and lists in a few large blocks, because millions of small allocations would be slow.
+class Arena {
  public:
   std::string_view Keep(std::string_view text) {
-    if (text.empty()) return {};
-    char* const copy = static_cast<char*>(memory_.allocate(text.size(), 1));
-    std::memcpy(copy, text.data(), text.size());
-    bytes_ += text.size();
-    return {copy, text.size()};
+    const std::span<const char> copy = Keep<char>({text.data(), text.size()});
+    return {copy.data(), copy.size()};
+  }
+  template <class Item>
+  std::span<const Item> Keep(std::span<const Item> items) {
+    if (items.empty()) return {};
+    auto* const copy = static_cast<Item*>(memory_.allocate(items.size_bytes(), alignof(Item)));
+    std::uninitialized_copy(items.begin(), items.end(), copy);
+    bytes_ += items.size_bytes();
+    return {copy, items.size()};
   }
 
-  std::size_t bytes() const { return bytes_; }  // of the stored texts
+  std::size_t bytes() const { return bytes_; }  // of the copies
 
  private:
   std::pmr::monotonic_buffer_resource memory_;

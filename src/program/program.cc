@@ -118,8 +118,7 @@ void Program::AddParameters(ProgramParameter parameter, const HloInstruction& wr
 // Collects the arrays that a computation returns.
 void Program::FindReturned(InstructionId root) {
   const HloInstruction& is = At(root);
-  const std::vector<InstructionId> itself = {root};
-  for (const InstructionId operand : is.opcode == "tuple" ? is.operands : itself) {
+  for (const InstructionId operand : is.opcode == "tuple" ? is.operands : std::span<const InstructionId>(&root, 1)) {
     for (int leaf = 0; leaf < dimensions_->LeafCount(operand); ++leaf) {
       // Elements of a tuple beyond its shape are damage.
       if (std::cmp_greater_equal(outputs_.size(), dimensions_->LeafCount(root))) return;

@@ -65,7 +65,7 @@ class LoopPair {
 
   void FindCarried() {
     carried_to_.resize(program_.dimensions().LeafCount(forward_.instruction));
-    const std::vector<InstructionId>& operands = program_.At(backward_.instruction).operands;
+    const std::span<const InstructionId> operands = program_.At(backward_.instruction).operands;
     if (operands.empty() || program_.At(operands[0]).opcode != "tuple") return;
     int leaf = -1;
     for (InstructionId initial : program_.At(operands[0]).operands) {
@@ -107,7 +107,8 @@ class LoopPair {
   void KeepInputs() {
     constexpr std::int64_t kSmallestKept = std::int64_t{64} << 10;
     const InstructionId root = program_.module().computations[BodyOf(forward_)].root;
-    const std::vector<InstructionId> returned = root ? program_.At(root).operands : std::vector<InstructionId>();
+    const std::span<const InstructionId> returned =
+        root ? program_.At(root).operands : std::span<const InstructionId>();
     for (std::size_t leaf = 0; leaf < std::min(returned.size(), carried_to_.size()); ++leaf) {
       const ArrayId array{forward_.instruction, static_cast<int>(leaf)};
       const HloInstruction& is = program_.At(returned[leaf]);

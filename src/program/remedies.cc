@@ -207,7 +207,7 @@ Sizes Simulator::Scaled(const Axis& axis, Ratio ratio) const {
 std::vector<ArrayDims> SentToHost(const Program& program) {
   std::vector<ArrayDims> sent;
   for (const InstructionId transfer : HostTransfers(program.module())) {
-    const std::vector<InstructionId>& operands = program.At(transfer).operands;
+    const std::span<const InstructionId> operands = program.At(transfer).operands;
     if (operands.empty()) continue;
     const HloShape& shape = program.module().ShapeOf(operands[0]);
     if (!shape.is_tuple && !shape.array.dims.empty()) sent.push_back(shape.array.dims);

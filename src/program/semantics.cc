@@ -31,7 +31,7 @@ bool FindsLargest(const HloModule& module, const HloInstruction& instruction) {
 
 // Whether an instruction compares two arrays, rather than an array with a number.
 bool ComparesArrays(const HloModule& module, const HloInstruction& instruction) {
-  const std::vector<InstructionId>& operands = instruction.operands;
+  const std::span<const InstructionId> operands = instruction.operands;
   return instruction.opcode == "compare" && std::none_of(operands.begin(), operands.end(), [&](InstructionId id) {
            const HloInstruction& is = module.instructions[id];
            return is.opcode == "broadcast" && !is.operands.empty() && module.ShapeOf(is.operands[0]).array.dims.empty();

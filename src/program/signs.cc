@@ -143,12 +143,14 @@ class SignFinder {
   }
 
   // The instruction that makes the operand, without copies and changes of shape.
-  static const HloInstruction& MadeBy(const HloModule& module, InstructionId operand,
-                                      std::initializer_list<std::string_view> through) {
-    const HloInstruction* is = &module.instructions[operand];
-    for (std::size_t i = 0; i < kMostFollowed && is->Is(through) && !is->operands.empty(); ++i)
-      is = &module.instructions[is->operands[0]];
-    return *is;
+  static InstructionId MakerOf(const HloModule& module, InstructionId operand,
+                               std::initializer_list<std::string_view> through) {
+    for (std::size_t i = 0; i < kMostFollowed; ++i) {
+      const HloInstruction& is = module.instructions[operand];
+      if (!is.Is(through) || is.operands.empty()) break;
+      operand = is.operands[0];
+    }
+    return operand;
   }
 
   // Weights that the program returns unchanged, or whose gradient it multiplies by zero.
@@ -162,7 +164,9 @@ class SignFinder {
     const HloModule& before = program_.before();
     for (const HloInstruction& is : before.instructions) {
       const ArrayDims& dims = before.shapes[is.shape].array.dims;
-      const auto is_zero = [&](InstructionId id) { return MadeBy(before, id, {"broadcast"}).literal == "0"; };
+      const auto is_zero = [&](InstructionId id) {
+        return before.instructions[MakerOf(before, id, {"broadcast"})].literal == "0";
+      };
       if (is.opcode == "multiply" && weights_.contains(dims) &&
           std::any_of(is.operands.begin(), is.operands.end(), is_zero))
         frozen_.insert(dims);
@@ -172,7 +176,9 @@ class SignFinder {
   // The sizes of identity matrices: comparisons of two iotas.
   void FindIdentities() {
     const HloModule& before = program_.before();
-    const auto is_iota = [&](InstructionId id) { return MadeBy(before, id, {"broadcast"}).opcode == "iota"; };
+    const auto is_iota = [&](InstructionId id) {
+      return before.instructions[MakerOf(before, id, {"broadcast"})].opcode == "iota";
+    };
     for (const HloInstruction& is : before.instructions) {
       const ArrayDims& dims = before.shapes[is.shape].array.dims;
       if (is.opcode == "compare" && Mentions(is.attributes, "direction=EQ") && dims.size() == 2 && dims[0] == dims[1] &&
@@ -210,9 +216,7 @@ class SignFinder {
   std::string CopyOf(const ProgramValue& value) const {
     const ArrayShape& shape = program_.ShapeOf(value.array);
     for (const InstructionId operand : program_.InstructionOf(value).operands) {
-      const HloInstruction& made_by = MadeBy(program_.module(), operand, {"bitcast", "copy", "reshape"});
-      const auto argument =
-          made_by.opcode == "parameter" ? large_.find(program_.module().Find(made_by.name)) : large_.end();
+      const auto argument = large_.find(MakerOf(program_.module(), operand, {"bitcast", "copy", "reshape"}));
       if (argument == large_.end() || ElementCount(ShapeOf(*argument->second)) != ElementCount(shape)) continue;
       const Role role = semantics_.RoleOf(*argument->second);
       const bool is_wider = ElementBits(shape.dtype) > ElementBits(ShapeOf(*argument->second).dtype);
