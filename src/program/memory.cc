@@ -66,7 +66,7 @@ std::optional<MemoryValue> ReadValue(std::string_view text) {
   const std::optional<std::int64_t> offset = TakeNumberAfter(&text, ",offset=");
   if (place.empty() || !color || !size || !offset || !Take(&text, "): ")) return std::nullopt;
   const auto [name, index] = SplitPlace(place);
-  return MemoryValue{std::string(name), std::string(index), std::string(text), *size, *offset};
+  return MemoryValue{{*size, *offset}, std::string(name), std::string(index), std::string(text)};
 }
 
 class MemoryReader {

@@ -20,16 +20,19 @@ using AllocationId = Index<struct MemoryAllocation>;
 
 enum class AllocationKind { kTemporaries, kArgument, kOutput, kConstant };
 
-// A value of an allocation. The numbers are at most 2^60, and the sum of all sizes is at most 2^57, more than any
-// device has.
-struct MemoryValue {
-  std::string name;         // of the instruction, "while.5"
-  std::string index;        // of the tuple element, "{1}"; empty for the whole value
-  std::string shape;        // with layout
+// The part of an allocation that a value occupies, and when. The numbers are at most 2^60, and the sum of the sizes of
+// all values is at most 2^57, more than any device has.
+struct Extent {
   std::int64_t size = 0;    // with padding
   std::int64_t offset = 0;  // within the allocation
   std::int64_t first = -1;  // live range: positions in the schedule, both inclusive; -1: not known
   std::int64_t last = -1;
+};
+
+struct MemoryValue : Extent {
+  std::string name;   // of the instruction, "while.5"
+  std::string index;  // of the tuple element, "{1}"; empty for the whole value
+  std::string shape;  // with layout
 };
 
 struct MemoryAllocation {

@@ -23,13 +23,7 @@ void Program::FindValues() {
   values_of_.resize(module_.instructions.size());
   for (const AllocationId allocation : memory_.allocations.ids()) {
     for (const MemoryValue& value : memory_.allocations[allocation].values) {
-      ProgramValue found{.id = values_.next_id(),
-                         .allocation = allocation,
-                         .array = {module_.Find(value.name)},
-                         .size = value.size,
-                         .offset = value.offset,
-                         .first = value.first,
-                         .last = value.last};
+      ProgramValue found{value, values_.next_id(), allocation, {module_.Find(value.name)}};
       if (const InstructionId instruction = found.array.instruction) {
         found.array = dimensions_->ArrayAt(instruction, value.index);
         values_of_[instruction].push_back(found.id);

@@ -19,14 +19,10 @@
 namespace whyoom {
 
 // A value of the buffer assignment and its array in the module.
-struct ProgramValue {
+struct ProgramValue : Extent {
   ValueId id;
   AllocationId allocation;
-  ArrayId array;          // without an instruction if the module lacks the value's name
-  std::int64_t size = 0;  // the sum of all sizes is at most 2^57
-  std::int64_t offset = 0;
-  std::int64_t first = -1;  // live range: positions in the schedule, both inclusive; -1: not known
-  std::int64_t last = -1;
+  ArrayId array;  // without an instruction if the module lacks the value's name
 };
 
 // An array of a parameter of the entry computation: an argument, or a leaf of one.
