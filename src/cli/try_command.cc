@@ -136,7 +136,7 @@ void AddResults(const fs::path& folder, XlaDump inputs, bool was_interrupted, Re
   Recompilation results = ReadResults(path.string());
   if (was_interrupted) results.stopped = "interrupted";
   inputs.MarkAsInputs();
-  for (const XlaDump::InputModule& module : inputs.InputModules()) {
+  for (const XlaDump::Module& module : inputs.InputModules()) {
     if (module.name == results.module && (results.dump.empty() || module.failed)) results.dump = module.assignment;
   }
   found->table->settings.recompilation = std::move(results);

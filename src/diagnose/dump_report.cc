@@ -18,7 +18,7 @@ constexpr std::size_t kMostReported = 12;
 constexpr std::size_t kMostRows = 10;
 constexpr std::size_t kMostSettings = std::size_t{256} << 10;  // the files have 1 and 60 KiB
 
-using InputModule = XlaDump::InputModule;
+using InputModule = XlaDump::Module;
 
 std::string ReadSettings(const std::string& path) {
   return path.empty() ? std::string() : ReadUpTo(*OpenFile(path), kMostSettings);
@@ -194,7 +194,7 @@ Evidence TargetOfDump(const RuleSet& rules, std::string_view text) {
   return target;
 }
 
-Evidence TargetOfModule(const RuleSet& rules, const XlaDump::InputModule& module) {
+Evidence TargetOfModule(const RuleSet& rules, const XlaDump::Module& module) {
   const std::string target = ReadSettings(module.target);
   const std::string settings = ReadSettings(module.environment);
   const bool is_usual = IsDefaultSetting(settings, "\nxla_tpu_max_hbm_size_mib: ", "0\n") &&

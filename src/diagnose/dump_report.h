@@ -23,7 +23,7 @@ std::optional<double> ParseLimit(const std::string& text, const RuleSet& rules);
 Evidence TargetOfDump(const RuleSet& rules, std::string_view text);
 
 // As TargetOfDump, of a module. Returns no facts if the user changed settings of its memory.
-Evidence TargetOfModule(const RuleSet& rules, const XlaDump::InputModule& module);
+Evidence TargetOfModule(const RuleSet& rules, const XlaDump::Module& module);
 
 // Adds the failures of the modules in `dump` to the table of `found`, which must exist. Reports the failed modules of
 // each folder, at most a dozen per name, and modules of one name with the same need once. If none failed, reports the

@@ -63,16 +63,15 @@ bool CanBePartOf(const ArrayShape& part, const ArrayShape& all, bool is_split) {
 
 class DumpFileReader {
  public:
-  DumpFileReader(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool for_remedies,
-                 const Stop& stop)
-      : paths_(paths), limits_(limits), limit_bytes_(limit_bytes), for_remedies_(for_remedies), stop_(stop) {}
+  DumpFileReader(const DumpPaths& paths, double limit_bytes, bool for_remedies, const Stop& stop)
+      : paths_(paths), limit_bytes_(limit_bytes), for_remedies_(for_remedies), stop_(stop) {}
 
   // After a stop, discards all results: a partly read file would look damaged.
   DumpFiles Read() {
     ReadAll();
     if (!stop_.IsRequested()) return std::move(files_);
     DumpFiles none;
-    none.problem = {paths_.buffer_assignment, "", stop_.Why() + ": " + kNeedUnknown};
+    none.problem = {paths_.assignment, "", stop_.Why() + ": " + kNeedUnknown};
     return none;
   }
 
@@ -86,7 +85,7 @@ class DumpFileReader {
     files_.failed = !paths_.intermediate.empty();
     files_.text_path = files_.failed ? paths_.intermediate : paths_.optimized;
     if (const std::string problem = ReadFiles(); !problem.empty()) {
-      files_.problem = {paths_.buffer_assignment, "", problem};
+      files_.problem = {paths_.assignment, "", problem};
       return;
     }
     files_.usable = true;
@@ -97,12 +96,13 @@ class DumpFileReader {
 
   // Returns why the assignment is not usable; empty if it is.
   std::string ReadFiles() {
-    const std::unique_ptr<ByteSource> assignment = OpenFile(paths_.buffer_assignment, &stop_);
+    const std::unique_ptr<ByteSource> assignment = OpenFile(paths_.assignment, &stop_);
     const std::unique_ptr<ByteSource> ranges =
         paths_.live_range.empty() ? nullptr : OpenFile(paths_.live_range, &stop_);
     // Read the memory in parallel with the module, which takes longer. The result does not depend on the timing.
-    std::future<ModuleMemory> reading = std::async(std::launch::async | std::launch::deferred,
-                                                   [&] { return ReadMemory(*assignment, ranges.get(), limits_); });
+    std::future<ModuleMemory> reading = std::async(std::launch::async | std::launch::deferred, [&] {
+      return ReadMemory(*assignment, ranges.get(), kMemoryLimits);
+    });
     files_.text = ReadText(files_.text_path);
     files_.memory = reading.get();
     if (!assignment->problem().empty()) return std::string(assignment->problem());
@@ -110,7 +110,7 @@ class DumpFileReader {
     if (!files_.memory.assignment_whole) return std::string(kDamaged) + kNeedUnknown;
     if (!CheckText()) return std::string(kOther) + kNeedUnknown;
     CheckRanges();
-    const bool lacks = Compares() && LacksValues(files_.memory, files_.text, limits_.smallest);
+    const bool lacks = Compares() && LacksValues(files_.memory, files_.text, kMemoryLimits.smallest);
     return lacks ? std::string(kDamaged) + kNeedUnknown : "";
   }
 
@@ -140,7 +140,7 @@ class DumpFileReader {
       Note(files_.text_path, std::string(kOther) + kCannotEstimate);
       files_.text = HloModule();
     } else if (for_remedies_ && files_.text_path.empty()) {
-      Note(paths_.buffer_assignment, "the folder contains no HLO text of this module: " + std::string(kCannotEstimate));
+      Note(paths_.assignment, "the folder contains no HLO text of this module: " + std::string(kCannotEstimate));
     } else if (for_remedies_ && IsDamaged(files_.text)) {
       Note(files_.text_path, std::string(kDamaged) + kCannotEstimate);
     }
@@ -154,8 +154,7 @@ class DumpFileReader {
       Note(paths_.live_range, std::string(memory.has_ranges() ? kOther : kDamaged) + kCannotEstimate);
       DropRanges(&memory);
     } else if (for_remedies_) {
-      Note(paths_.buffer_assignment,
-           "the folder contains no live ranges of this module: " + std::string(kCannotEstimate));
+      Note(paths_.assignment, "the folder contains no live ranges of this module: " + std::string(kCannotEstimate));
     }
   }
 
@@ -183,7 +182,6 @@ class DumpFileReader {
   }
 
   const DumpPaths& paths_;
-  const MemoryLimits& limits_;
   const double limit_bytes_;
   const bool for_remedies_;
   const Stop& stop_;
@@ -247,9 +245,8 @@ bool ParametersAgree(const HloModule& before, const HloModule& compiled) {
   });
 }
 
-DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool for_remedies,
-                        const Stop& stop) {
-  return DumpFileReader(paths, limits, limit_bytes, for_remedies, stop).Read();
+DumpFiles ReadDumpFiles(const DumpPaths& paths, double limit_bytes, bool for_remedies, const Stop& stop) {
+  return DumpFileReader(paths, limit_bytes, for_remedies, stop).Read();
 }
 
 bool IsTooLarge(const HloModule& compiled) { return Dimensions::Count(compiled) > Dimensions::kMost; }

@@ -32,8 +32,10 @@ struct DumpFiles {
 
 // If `for_remedies`, also reads `before` and reports what is missing to simulate remedies. `limit_bytes` is the memory
 // of a device, or 0 if unknown: a program that needs less did not fail. If `stop` ended it, the result is not usable.
-DumpFiles ReadDumpFiles(const DumpPaths& paths, const MemoryLimits& limits, double limit_bytes, bool for_remedies,
-                        const Stop& stop);
+DumpFiles ReadDumpFiles(const DumpPaths& paths, double limit_bytes, bool for_remedies, const Stop& stop);
+
+// Smaller values are numerous, but hardly matter for the simulation.
+inline constexpr MemoryLimits kMemoryLimits = {std::int64_t{32} << 10, 400000};
 
 inline constexpr const char* kNoBufferAssignment = "the file contains no buffer assignment";
 inline constexpr const char* kNeedUnknown = "cannot determine how much memory the program needs";

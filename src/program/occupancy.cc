@@ -5,6 +5,15 @@
 #include <utility>
 
 namespace whyoom {
+namespace {
+
+std::vector<std::int64_t> SizesOf(const std::vector<Buffer>& buffers) {
+  std::vector<std::int64_t> sizes;
+  for (const Buffer& buffer : buffers) sizes.push_back(buffer.size);
+  return sizes;
+}
+
+}  // namespace
 
 std::vector<Buffer> JoinInPlace(std::vector<Buffer> buffers) {
   const auto place = [](const Buffer& buffer) { return std::tie(buffer.allocation, buffer.offset, buffer.size); };
@@ -47,24 +56,23 @@ Occupancy::Occupancy(const std::vector<Buffer>& buffers) : buffers_(buffers) {
 }
 
 std::vector<Usage> Occupancy::Over(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added) const {
-  std::vector<Usage> more;  // changes by added buffers
+  const auto is_earlier = [](const auto& a, const auto& b) { return a.moment < b.moment; };
+  std::vector<Usage> changes;
+  for (const Change& change : changes_)
+    changes.push_back({change.moment, change.begins ? bytes[change.buffer] : -bytes[change.buffer]});
   for (const Buffer& buffer : added) {
-    more.push_back({buffer.first, buffer.size});
-    more.push_back({buffer.last + 1, -buffer.size});
+    changes.push_back({buffer.first, buffer.size});
+    changes.push_back({buffer.last + 1, -buffer.size});
   }
-  std::sort(more.begin(), more.end(), [](const Usage& a, const Usage& b) { return a.moment < b.moment; });
+  const auto of_added = changes.begin() + static_cast<std::ptrdiff_t>(changes_.size());
+  std::sort(of_added, changes.end(), is_earlier);
+  std::inplace_merge(changes.begin(), of_added, changes.end(), is_earlier);
   std::vector<Usage> over;
   std::int64_t total = 0;
-  auto change = changes_.begin();
-  auto extra = more.begin();
-  while (change != changes_.end() || extra != more.end()) {
-    const std::int64_t moment = extra == more.end()        ? change->moment
-                                : change == changes_.end() ? extra->moment
-                                                           : std::min(change->moment, extra->moment);
-    for (; change != changes_.end() && change->moment == moment; ++change)
-      total += change->begins ? bytes[change->buffer] : -bytes[change->buffer];
-    for (; extra != more.end() && extra->moment == moment; ++extra) total += extra->bytes;
-    over.push_back({moment, total});
+  for (const Usage& change : changes) {
+    total += change.bytes;
+    if (over.empty() || over.back().moment != change.moment) over.push_back({change.moment});
+    over.back().bytes = total;
   }
   return over;
 }
@@ -84,16 +92,6 @@ std::vector<int> Occupancy::LiveAt(std::int64_t moment) const {
   }
   return live;
 }
-
-namespace {
-
-std::vector<std::int64_t> SizesOf(const std::vector<Buffer>& buffers) {
-  std::vector<std::int64_t> sizes;
-  for (const Buffer& buffer : buffers) sizes.push_back(buffer.size);
-  return sizes;
-}
-
-}  // namespace
 
 Usage PeakOf(const ModuleMemory& memory) {
   const std::vector<Buffer> buffers = TemporariesOf(memory);

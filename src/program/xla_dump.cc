@@ -3,10 +3,9 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -27,33 +26,33 @@ namespace {
 
 // Smaller values are numerous but hardly matter compared with a chip's HBM.
 constexpr std::int64_t kSmallestRow = std::int64_t{1} << 20;
-// The simulation needs smaller values, too.
-constexpr MemoryLimits kLimits = {std::int64_t{32} << 10, 400000};
 constexpr std::size_t kMostRows = 1000;
 constexpr std::size_t kMostCompiles = 1000;  // last compiles of a name that are searched for a log's figure
 
 struct FileName {
-  std::string stem;    // "…/module_0000.jit_step.cl_1003875606"
-  std::string number;  // "0000"
+  std::string stem;  // "…/module_0000.jit_step.cl_1003875606"
+  std::uint64_t number = 0;
   std::string module;  // "jit_step"
-  std::string kind;    // "buffer-assignment"
+  std::string DumpPaths::*kind = nullptr;
 };
 
 std::optional<FileName> ParseName(const std::string& path) {
-  static const Regex name(
-      R"((?s)((?:.*/)?module_(\d+)\.(.+?)(?:\.cl_\d+)?)\.(?:after_optimizations-(buffer-assignment|live-range)|(oom_intermediate_module|after_optimizations|before_optimizations|target_arguments|tpu_comp_env))\.txt)");
+  static const std::map<std::string, std::string DumpPaths::*> kKinds = {
+      {"after_optimizations-buffer-assignment", &DumpPaths::assignment},
+      {"after_optimizations-live-range", &DumpPaths::live_range},
+      {"oom_intermediate_module", &DumpPaths::intermediate},
+      {"after_optimizations", &DumpPaths::optimized},
+      {"before_optimizations", &DumpPaths::before},
+      {"target_arguments", &DumpPaths::target},
+      {"tpu_comp_env", &DumpPaths::environment}};
+  static const Regex name(R"((?s)((?:.*/)?module_(\d+)\.(.+?)(?:\.cl_\d+)?)\.([\w-]+)\.txt)");
   FileName file;
-  std::string other;
-  if (!re2::RE2::FullMatch(path, name, &file.stem, &file.number, &file.module, &file.kind, &other)) return std::nullopt;
-  if (file.kind.empty()) file.kind = other;
+  std::string kind;
+  if (!re2::RE2::FullMatch(path, name, &file.stem, &file.number, &file.module, &kind)) return std::nullopt;
+  const auto found = kKinds.find(kind);
+  if (found == kKinds.end()) return std::nullopt;
+  file.kind = found->second;
   return file;
-}
-
-// A number that does not fit becomes the largest.
-std::uint64_t NumberOf(const std::string& digits) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc() ? number : std::numeric_limits<std::uint64_t>::max();
 }
 
 // Whether the compiler made up the value's name. If so, other values of the same buffer are shown instead.
@@ -186,7 +185,7 @@ const XlaDump::Need& XlaDump::NeedOfFile(const std::string& buffer_assignment) c
   if (!is_new) return need;
   const Stop stop(control_, limits_);
   const std::unique_ptr<ByteSource> source = OpenFile(buffer_assignment, &stop);
-  need.bytes = ReadMemory(*source, nullptr, kLimits).need_bytes;
+  need.bytes = ReadMemory(*source, nullptr, kMemoryLimits).need_bytes;
   if (stop.IsRequested()) {
     need = {0, stop.Why() + ": " + kNeedUnknown};
   } else if (need.bytes <= 0) {
@@ -218,36 +217,37 @@ bool XlaDump::AddFile(const std::string& path, bool is_input) {
   const std::optional<FileName> file = ParseName(path);
   if (!file) return true;
   Module& module = modules_[file->stem];
+  module.folder = std::filesystem::path(path).parent_path().string();
   module.name = file->module;
-  module.number = NumberOf(file->number);
-  DumpPaths& paths = module.paths;
-  if (file->kind == "buffer-assignment") paths.buffer_assignment = path;
-  if (file->kind == "live-range") paths.live_range = path;
-  if (file->kind == "oom_intermediate_module") paths.intermediate = path;
-  if (file->kind == "after_optimizations") paths.optimized = path;
-  if (file->kind == "before_optimizations") paths.before = path;
-  if (file->kind == "target_arguments") module.target = path;
-  if (file->kind == "tpu_comp_env") module.environment = path;
+  module.number = file->number;
+  module.*file->kind = path;
+  module.failed = !module.intermediate.empty();
   has_inputs_ = has_inputs_ || is_input;
   module.is_input = module.is_input || is_input;
   return true;
 }
 
+// The compiles of this name (all if it is empty) with a buffer assignment: those that failed, or all.
+std::vector<const XlaDump::Module*> XlaDump::Compiles(const std::string& name, bool failed) const {
+  std::vector<const Module*> compiles;
+  for (const auto& [stem, module] : modules_) {
+    if (module.assignment.empty() || (failed && !module.failed)) continue;
+    if (name.empty() || module.name == name) compiles.push_back(&module);
+  }
+  return compiles;
+}
+
 // A job may compile a function repeatedly, and only a failed compile leaves the intermediate module. Chooses the last
 // failed compile whose need matches the log's figure. If none does, chooses the last one of the name, or the only one.
 const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<double> used) const {
-  std::vector<const Module*> failed;
-  for (const auto& [stem, module] : modules_) {
-    if (!module.Failed() || module.paths.buffer_assignment.empty()) continue;
-    if (name.empty() || module.name == name) failed.push_back(&module);
-  }
+  std::vector<const Module*> failed = Compiles(name, true);
   std::stable_sort(failed.begin(), failed.end(),
                    [](const Module* a, const Module* b) { return a->number > b->number; });
   const Module* last = failed.empty() || (name.empty() && failed.size() > 1) ? nullptr : failed.front();
   if (failed.size() < 2 || !used) return last;
   failed.resize(std::min(failed.size(), kMostCompiles));
   const auto matches = [&](const Module* module) {
-    return AreSameNeed(static_cast<double>(NeedOfFile(module->paths.buffer_assignment).bytes), *used);
+    return AreSameNeed(static_cast<double>(NeedOfFile(module->assignment).bytes), *used);
   };
   const auto found = std::find_if(failed.begin(), failed.end(), matches);
   if (found == failed.end()) return last;
@@ -257,8 +257,8 @@ const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<doub
 
 Problem XlaDump::NotFound(const std::string& name) const {
   for (const auto& [stem, module] : modules_) {
-    if (module.Failed() && module.paths.buffer_assignment.empty() && (name.empty() || module.name == name))
-      return {module.paths.intermediate, "", kNoAssignment};
+    if (module.failed && module.assignment.empty() && (name.empty() || module.name == name))
+      return {module.intermediate, "", kNoAssignment};
   }
   if (name.empty()) {
     return {"XLA dump", "",
@@ -279,7 +279,7 @@ std::optional<DumpReading> XlaDump::Read(const std::string& name, const RoleWord
   if (!reading) return std::nullopt;
   const double need = reading->facts.Number("program_need_bytes").value_or(0);
   if (reading->failed && (!used || AreSameNeed(need, *used))) return reading;
-  *problem = {module->paths.buffer_assignment, "",
+  *problem = {module->assignment, "",
               "from another compile than the log's (it needs " + FormatSize(static_cast<std::int64_t>(need)) +
                   "); to diagnose it, run whyoom on the dump's folder alone"};
   return std::nullopt;
@@ -288,10 +288,10 @@ std::optional<DumpReading> XlaDump::Read(const std::string& name, const RoleWord
 std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleWords* role_words, double limit_bytes,
                                                Problem* problem) const {
   const Stop stop(control_, limits_);
-  DumpFiles files = ReadDumpFiles(module.paths, kLimits, limit_bytes, role_words != nullptr, stop);
+  DumpFiles files = ReadDumpFiles(module, limit_bytes, role_words != nullptr, stop);
   *problem = std::move(files.problem);
   if (!files.usable) return std::nullopt;
-  needs_.try_emplace(module.paths.buffer_assignment, Need{files.memory.need_bytes, ""});
+  needs_.try_emplace(module.assignment, Need{files.memory.need_bytes, ""});
   files.failed = files.failed || IsTooMuch(files.memory.need_bytes);
   DumpReading reading;
   reading.failed = files.failed;
@@ -300,7 +300,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   SetTotals(files.memory.allocations, &reading.facts);
   reading.facts.Set("program_need_bytes", static_cast<double>(files.memory.need_bytes), {});
   reading.facts.Set("module", module.name, {});
-  reading.facts.Set("dump", module.paths.buffer_assignment, {});
+  reading.facts.Set("dump", module.assignment, {});
   reading.facts.Set("listed", static_cast<double>(reading.rows.size()), {});
   reading.facts.Set("list_seen", true, {});
   if (role_words == nullptr) return reading;
@@ -318,20 +318,15 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
 }
 
 const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
-  const auto belongs = [&](const Module& module) {
-    return !module.paths.buffer_assignment.empty() && (name.empty() || module.name == name);
-  };
-  const bool any_failed = std::any_of(modules_.begin(), modules_.end(), [&](const auto& entry) {
-    return belongs(entry.second) && entry.second.Failed();
-  });
+  std::vector<const Module*> compiles = Compiles(name, true);
+  if (compiles.empty()) compiles = Compiles(name, false);
   const Module* found = nullptr;
-  std::int64_t most = -1;
-  for (const auto& [stem, module] : modules_) {
-    if (!belongs(module) || (any_failed && !module.Failed())) continue;
-    const std::int64_t need = NeedOfFile(module.paths.buffer_assignment).bytes;
-    if (need < most || (need == most && module.number < found->number)) continue;  // prefer the last compile
-    most = need;
-    found = &module;
+  std::pair<std::int64_t, std::uint64_t> most;  // prefers the last compile of those that need most
+  for (const Module* module : compiles) {
+    const std::pair rank(NeedOfFile(module->assignment).bytes, module->number);
+    if (found != nullptr && rank < most) continue;
+    most = rank;
+    found = module;
   }
   return found == nullptr && !name.empty() ? FindAny("") : found;
 }
@@ -353,38 +348,35 @@ bool XlaDump::IsTooMuch(std::int64_t need_bytes) const {
   return fails_above_ > 0 && static_cast<double>(need_bytes) > fails_above_;
 }
 
-std::vector<XlaDump::InputModule> XlaDump::InputModules() const {
-  std::vector<InputModule> given;
-  for (const auto& [stem, module] : modules_) {
-    const DumpPaths& paths = module.paths;
-    const std::string& shows = module.Failed()                   ? paths.intermediate
-                               : paths.buffer_assignment.empty() ? paths.optimized
-                                                                 : paths.buffer_assignment;
+std::vector<XlaDump::Module> XlaDump::InputModules() const {
+  std::vector<Module> given;
+  for (auto [stem, module] : modules_) {
+    module.path = module.failed               ? module.intermediate
+                  : module.assignment.empty() ? module.optimized
+                                              : module.assignment;
     // A compile that stopped early leaves only the unoptimized module.
-    if (!module.is_input || shows.empty()) continue;
-    const std::size_t slash = stem.rfind('/');
-    given.push_back({stem, slash == std::string::npos ? "" : stem.substr(0, slash), module.name, module.number,
-                     module.Failed() || (fails_above_ > 0 && IsTooMuch(NeedOfFile(paths.buffer_assignment).bytes)),
-                     shows, paths.buffer_assignment, module.target, module.environment, 0});
-    for (const std::string* path : {&paths.buffer_assignment, &paths.live_range, &paths.before,
-                                    module.Failed() ? &paths.intermediate : &paths.optimized}) {
+    if (!module.is_input || module.path.empty()) continue;
+    for (const std::string& path : {module.assignment, module.live_range, module.before,
+                                    module.failed ? module.intermediate : module.optimized}) {
       std::error_code error;
-      const auto size = path->empty() ? 0 : std::filesystem::file_size(*path, error);
-      if (!error) given.back().bytes += size;
+      const auto size = path.empty() ? 0 : std::filesystem::file_size(path, error);
+      if (!error) module.bytes += size;
     }
+    module.failed = module.failed || (fails_above_ > 0 && IsTooMuch(NeedOfFile(module.assignment).bytes));
+    given.push_back(std::move(module));
   }
   return given;
 }
 
-std::int64_t XlaDump::NeedOf(const InputModule& module, Problem* problem) const {
+std::int64_t XlaDump::NeedOf(const Module& module, Problem* problem) const {
   const Need& need = NeedOfFile(module.assignment);
   if (!need.problem.empty()) *problem = {module.assignment, "", need.problem};
   return need.bytes;
 }
 
-std::optional<DumpReading> XlaDump::ReadInputModule(const InputModule& given, const RoleWords& role_words,
+std::optional<DumpReading> XlaDump::ReadInputModule(const Module& module, const RoleWords& role_words,
                                                     double limit_bytes, Problem* problem) const {
-  return ReadModule(modules_.at(given.key), &role_words, limit_bytes, problem);
+  return ReadModule(module, &role_words, limit_bytes, problem);
 }
 
 }  // namespace whyoom

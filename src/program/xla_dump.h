@@ -22,11 +22,13 @@ namespace whyoom {
 
 // The paths of a module's files; empty if a file is missing.
 struct DumpPaths {
-  std::string buffer_assignment;
+  std::string assignment;  // the buffer assignment; if it is missing, nothing can be read
   std::string live_range;
   std::string intermediate;  // written only on failure
   std::string optimized;
-  std::string before;  // before optimization
+  std::string before;       // before optimization
+  std::string target;       // names the chip
+  std::string environment;  // the compiler's options
 };
 
 // The result of one compile, read from its dump.
@@ -64,30 +66,27 @@ class XlaDump {
   // Counts a module as failed if it needs more than this, though its compile succeeded: the user's device is smaller.
   void FailAbove(double limit_bytes) { fails_above_ = limit_bytes; }
 
-  // A module that is an input.
-  struct InputModule {
-    std::string key;           // identifies the module
+  struct Module : DumpPaths {
     std::string folder;        // the folder with its files
     std::string name;          // "jit_step"
-    std::uint64_t number = 0;  // of the module; later compiles have larger numbers
-    bool failed = false;       // according to the file names; ReadInputModule checks the contents
-    std::string path;          // the file that shows the failure, or else the memory need
-    std::string assignment;    // the buffer assignment; empty if missing, and then nothing can be read
-    std::string target;        // the file that names the chip; may be empty
-    std::string environment;   // the file with the compiler's options; may be empty
-    std::uint64_t bytes = 0;   // total size of the files to read
+    std::uint64_t number = 0;  // later compiles have larger numbers
+    bool is_input = false;
+    bool failed = false;      // according to the file names; reading the module checks the contents
+    std::string path;         // the file that shows the failure, or else the memory need
+    std::uint64_t bytes = 0;  // total size of the files to read
   };
-  std::vector<InputModule> InputModules() const;
+  // The modules that are inputs.
+  std::vector<Module> InputModules() const;
 
   // The total HBM for a module's arguments, outputs, constants and temporaries. Returns 0 and sets `problem` if the
   // file cannot be read.
-  std::int64_t NeedOf(const InputModule& module, Problem* problem) const;
+  std::int64_t NeedOf(const Module& module, Problem* problem) const;
 
   // Reads a module. `limit_bytes` is the memory of the device, or 0 if unknown. `role_words` are words in argument
   // names that identify roles. Returns nullopt if the files cannot be read. Estimates remedies only if the module
   // failed; this is checked, since the file that a failure leaves may be from an earlier run. `problem` receives why
   // nothing could be read, or which files are unusable and what is therefore missing.
-  std::optional<DumpReading> ReadInputModule(const InputModule& module, const RoleWords& role_words, double limit_bytes,
+  std::optional<DumpReading> ReadInputModule(const Module& module, const RoleWords& role_words, double limit_bytes,
                                              Problem* problem) const;
 
   // The problem of a module without buffer assignment.
@@ -107,26 +106,18 @@ class XlaDump {
   std::optional<DumpReading> ReadAny(const std::string& module, Problem* problem) const;
 
  private:
-  struct Module {
-    std::string name;  // "jit_step"
-    std::uint64_t number = 0;
-    DumpPaths paths;
-    std::string target;
-    std::string environment;
-    bool is_input = false;
-    bool Failed() const { return !paths.intermediate.empty(); }
-  };
   // The memory need according to a file. `problem` explains a need of 0.
   struct Need {
     std::int64_t bytes = 0;
     std::string problem;
   };
   const Need& NeedOfFile(const std::string& buffer_assignment) const;
+  std::vector<const Module*> Compiles(const std::string& name, bool failed) const;
   const Module* Find(const std::string& name, std::optional<double> used) const;
   Problem NotFound(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
-  // Does not simulate the program if `role_words` is null.
   bool IsTooMuch(std::int64_t need_bytes) const;
+  // Does not simulate the program if `role_words` is null.
   std::optional<DumpReading> ReadModule(const Module& module, const RoleWords* role_words, double limit_bytes,
                                         Problem* problem) const;
 

@@ -17,7 +17,6 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-constexpr MemoryLimits kLimits = {std::int64_t{32} << 10, 400000};
 constexpr double kChip = 15.75 * (1 << 30);
 
 // The contents of a module's files by kind: "buffer-assignment".
@@ -54,8 +53,8 @@ DumpFiles Read(const Files& files, double limit = 0) {
     const auto found = files.find(kind);
     return found == files.end() ? std::string() : scratch.Write(kind + ".txt", found->second);
   };
-  return ReadDumpFiles({path(kAssignment), path(kRanges), path(kFailed), path(kOptimized), path(kBefore)}, kLimits,
-                       limit, true, Stop());
+  return ReadDumpFiles({path(kAssignment), path(kRanges), path(kFailed), path(kOptimized), path(kBefore)}, limit, true,
+                       Stop());
 }
 
 bool Reports(const DumpFiles& files, const std::string& file, const std::string& what) {

@@ -10,18 +10,11 @@ namespace TEST_FILE {
 
 // "name | shape | opcode | operands | attributes" and flags, or "none".
 std::string Split(const std::string& line) {
-  InstructionLine parts;
-  if (!SplitInstruction(line, &parts)) return "none";
-  return std::string(parts.root ? "ROOT " : "") + std::string(parts.name) + " | " + std::string(parts.shape) + " | " +
-         std::string(parts.opcode) + " | " + std::string(parts.operands) + " | " + std::string(parts.attributes) +
-         (parts.closed ? "" : " | open");
-}
-
-std::string Computation(const std::string& line) {
-  std::string_view name;
-  bool entry = false;
-  if (!BeginsComputation(line, &name, &entry)) return "none";
-  return (entry ? "ENTRY " : "") + std::string(name);
+  const std::optional<InstructionLine> parts = SplitInstruction(line);
+  if (!parts) return "none";
+  return std::string(parts->root ? "ROOT " : "") + std::string(parts->name) + " | " + std::string(parts->shape) +
+         " | " + std::string(parts->opcode) + " | " + std::string(parts->operands) + " | " +
+         std::string(parts->attributes) + (parts->closed ? "" : " | open");
 }
 
 // The parts of a list, in brackets.
@@ -67,19 +60,14 @@ TEST_CASE("an instruction is split into its parts", "[program]") {
   }
 }
 
-TEST_CASE("lines that begin an instruction or a computation are recognized", "[program]") {
-  CHECK(BeginsInstruction("  %x = f32["));
-  CHECK(BeginsInstruction("  ROOT x = "));
-  CHECK_FALSE(BeginsInstruction("%x = f32["));
-  CHECK_FALSE(BeginsInstruction("  %x =f32["));
-  CHECK(Computation("ENTRY %main.1 (p: f32[8]) -> f32[] {") == "ENTRY main.1");
-  CHECK(Computation("%fused (p: f32[8]) -> f32[] {") == "fused");
-  CHECK(Computation("fused {") == "fused");
-  CHECK(Computation("%fused(p") == "fused");
-  for (const char* line : {"", "}", "  %x = f32[] add(x)", "\"block\": {", "HloModule m {", "FileNames", "% (p) {"}) {
-    INFO(line);
-    CHECK(Computation(line) == "none");
-  }
+TEST_CASE("numbers are taken from the start of a text", "[program]") {
+  std::string_view text = "12-999999999999999999999";
+  CHECK(TakeNumber(&text) == 12);
+  CHECK_FALSE(TakeNumber(&text));  // negative
+  CHECK(Take(&text, "-"));
+  CHECK(TakeNumber(&text) == std::int64_t{1} << 60);  // capped
+  CHECK_FALSE(TakeNumber(&text));
+  CHECK(text.empty());
 }
 
 TEST_CASE("lists are split at separators outside of brackets and quotes", "[program]") {
@@ -100,13 +88,13 @@ TEST_CASE("attributes are split into key and value", "[program]") {
   CHECK(Attribute("is_root") == "|");
   CHECK(Attribute("{a=b}") == "|");
   CHECK(Attribute("") == "|");
-  CHECK(WithoutQuotes("\"Sharding\"") == "Sharding");
-  CHECK(WithoutQuotes("\"") == "\"");
-  CHECK(WithoutQuotes("\"a") == "\"a");
-  CHECK(WithoutBraces("{0,1}") == "0,1");
-  CHECK(WithoutBraces("(0,1)") == "0,1");
-  CHECK(WithoutBraces("{0,1)") == "{0,1)");
-  CHECK(WithoutBraces("{") == "{");
+  CHECK(WithoutEnds("\"Sharding\"") == "Sharding");
+  CHECK(WithoutEnds("\"") == "\"");
+  CHECK(WithoutEnds("\"a") == "\"a");
+  CHECK(WithoutEnds("{0,1}") == "0,1");
+  CHECK(WithoutEnds("(0,1)") == "0,1");
+  CHECK(WithoutEnds("{0,1)") == "{0,1)");
+  CHECK(WithoutEnds("{") == "{");
 }
 
 TEST_CASE("metadata is split into fields", "[program]") {
@@ -116,32 +104,6 @@ TEST_CASE("metadata is split into fields", "[program]") {
   CHECK(Metadata("").empty());
   CHECK(Metadata("a=\"b") == "<a=\"b> open");
   CHECK(Metadata("a={b") == "<a={b> open");
-}
-
-TEST_CASE("brackets and quotes are tracked across pieces of text", "[program]") {
-  Nesting nesting;
-  CHECK(nesting.closed());
-  nesting.Add("{ \"a");
-  CHECK_FALSE(nesting.closed());
-  nesting.Add("}\\");
-  nesting.Add("\" }");
-  CHECK_FALSE(nesting.closed());
-  nesting.Add("\"");
-  CHECK_FALSE(nesting.closed());
-  nesting.Add("}");
-  CHECK(nesting.closed());
-}
-
-TEST_CASE("attributes whose values are computations are recognized", "[program]") {
-  for (const char* key : {"calls", "to_apply", "body", "branch_computations", "called_computations", "true_computation",
-                          "false_computation", "select", "scatter", "comparator"}) {
-    INFO(key);
-    CHECK(CallsComputations(key));
-  }
-  for (const char* key : {"", "condition", "dimensions", "call"}) {
-    INFO(key);
-    CHECK_FALSE(CallsComputations(key));
-  }
 }
 
 }  // namespace TEST_FILE

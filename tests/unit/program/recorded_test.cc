@@ -71,7 +71,7 @@ std::string NameOf(const Program& program, const Semantics& semantics, ValueId i
 // The files of a folder's modules, by the common prefix of their names.
 std::map<std::string, DumpPaths> ModulesIn(const fs::path& folder) {
   const std::vector<std::pair<std::string, std::string DumpPaths::*>> kinds = {
-      {".after_optimizations-buffer-assignment.txt", &DumpPaths::buffer_assignment},
+      {".after_optimizations-buffer-assignment.txt", &DumpPaths::assignment},
       {".after_optimizations-live-range.txt", &DumpPaths::live_range},
       {".oom_intermediate_module.txt", &DumpPaths::intermediate},
       {".after_optimizations.txt", &DumpPaths::optimized},
@@ -236,7 +236,7 @@ std::string WithoutNames(std::string text) {
 // Writes the changed files to the folder.
 DumpPaths Changed(const DumpPaths& paths, std::string (*change)(std::string), const ScratchFolder& folder) {
   DumpPaths changed;
-  for (const auto path : {&DumpPaths::buffer_assignment, &DumpPaths::live_range, &DumpPaths::intermediate,
+  for (const auto path : {&DumpPaths::assignment, &DumpPaths::live_range, &DumpPaths::intermediate,
                           &DumpPaths::optimized, &DumpPaths::before}) {
     if (!(paths.*path).empty())
       changed.*path = folder.Write(fs::path(paths.*path).filename().string(), change(ReadText(paths.*path)));
@@ -245,7 +245,7 @@ DumpPaths Changed(const DumpPaths& paths, std::string (*change)(std::string), co
 }
 
 std::string TextOf(const DumpPaths& paths) {
-  DumpFiles files = ReadDumpFiles(paths, {std::int64_t{32} << 10, 400000}, kLimit, true, Stop());
+  DumpFiles files = ReadDumpFiles(paths, kLimit, true, Stop());
   std::string text =
       fmt::format("  {}{}{}, text {}\n", files.usable ? "usable" : "not usable", files.failed ? ", failed" : "",
                   files.whole ? ", whole" : "", fs::path(files.text_path).filename().string());

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "program/hlo_text.h"
+#include "program/hlo.h"
 
 using namespace whyoom;
 
@@ -30,17 +30,13 @@ const std::vector<std::string> kTables = {
 
 // One line per frame, from 1 on: "/home/ada/t.py:41 < 0". "?" marks damaged parts.
 std::string Read(const std::vector<std::string>& lines) {
-  TextArena arena;
-  SourceTables tables(arena);
-  for (const std::string& line : lines) {
-    INFO(line);
-    CHECK(tables.Read(line));
-  }
+  const std::string text = fmt::format("HloModule m\n\n{}\n\nENTRY %e {{\n  ROOT %p = f32[] parameter(0)\n}}\n",
+                                       fmt::join(lines, "\n"));
+  const HloModule module = ReadHlo(*OpenMemory(text));
   std::string shown;
-  const std::vector<SourceFrame> frames = tables.Frames();
-  for (std::size_t i = 1; i < frames.size(); ++i)
-    shown += fmt::format("{}:{} < {}\n", frames[i].file, frames[i].line, frames[i].parent);
-  return shown + (tables.whole() ? "" : "?");
+  for (std::size_t i = 1; i < module.frames.size(); ++i)
+    shown += fmt::format("{}:{} < {}\n", module.frames[i].file, module.frames[i].line, module.frames[i].parent);
+  return shown + (module.whole ? "" : "?");
 }
 
 std::vector<std::string> Replaced(std::size_t at, const std::string& line) {
@@ -69,15 +65,6 @@ TEST_CASE("damaged rows are reported", "[program]") {
     INFO(row);
     CHECK(Read(Replaced(2, row)).ends_with("?"));
   }
-}
-
-TEST_CASE("lines outside of the tables are not accepted", "[program]") {
-  TextArena arena;
-  SourceTables tables(arena);
-  CHECK(tables.Read(""));
-  CHECK_FALSE(tables.Read("%main {"));
-  CHECK_FALSE(tables.Read("ENTRY %main {"));
-  CHECK(tables.Read("FileNames"));
 }
 
 }  // namespace TEST_FILE
