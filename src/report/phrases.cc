@@ -11,161 +11,113 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kWordsOfCall = 16;  // a bracket that stays open longer does not start a call
-
-bool IsAlnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-bool IsAscii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+using re2::RE2;
 
 // Words of letters, digits and harmless punctuation, unless GitHub or an issue tracker would turn them into a link (the
 // hash of a commit, "GH-123", "www.…") or they are code: options, and a dot between letters ("jax.jit", "train.py",
 // but not "e.g.").
 bool IsWord(std::string_view core) {
-  static const re2::RE2 name(
+  static const RE2 name(
       R"(^-|[^A-Za-z0-9.,'\-/%\x80-\xff]|(?:^|[^A-Za-z0-9])[0-9A-Fa-f]{7,}(?:$|[^A-Za-z0-9])|[A-Za-z0-9]-[0-9][^-]*$|)"
       R"(^[Ww]{3}\.|[A-Za-z0-9][A-Za-z]\.[A-Za-z]|[A-Za-z]\.[A-Za-z][A-Za-z0-9])",
-      re2::RE2::Latin1);
-  const bool any = std::any_of(core.begin(), core.end(), [](char c) { return IsAlnum(c) || !IsAscii(c); });
-  return any && !re2::RE2::PartialMatch(core, name);
+      RE2::Latin1);
+  const auto is_letter = [](unsigned char c) { return c >= 0x80 || std::isalnum(c) != 0; };
+  return std::any_of(core.begin(), core.end(), is_letter) && !RE2::PartialMatch(core, name);
 }
 
-int BracketDepth(std::string_view text) {
-  int depth = 0;
-  for (const char c : text) {
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
+// Matches text up to a blank: opening punctuation, `core`, closing punctuation.
+std::string WordPattern(const std::string& core) {
+  return R"re(([("']*)()re" + core + R"re()('s|[.,;:!?)"']*)(?: |$))re";
+}
+
+// Matches text whose brackets are closed, nested up to this depth.
+std::string Balanced(int depth) {
+  const std::string brackets = depth == 0 ? "" : R"(|[(\[{])" + Balanced(depth - 1) + R"([)\]}])";
+  return R"((?:[^()\[\]{}])" + brackets + ")*";
+}
+
+struct Word {
+  re2::StringPiece open;
+  re2::StringPiece core;
+  re2::StringPiece close;
+
+  Word(std::string_view text, const RE2& pattern) {
+    re2::StringPiece whole(text.data(), text.size());
+    RE2::Consume(&whole, pattern, &open, &core, &close);
   }
-  return depth;
-}
-
-bool IsQuoteOpen(std::string_view text) { return std::count(text.begin(), text.end(), '"') % 2 != 0; }
-
-// Returns where the text at `begin` ends and punctuation begins. The text includes closing brackets and quotes that it
-// opens.
-std::size_t CoreEnd(std::string_view word, std::size_t begin) {
-  std::size_t end = word.size();
-  if (word.size() - begin > 2 && word.ends_with("'s")) end -= 2;  // not part of the name
-  while (end > begin && std::string_view(".,;:!?)\"'").find(word[end - 1]) != std::string_view::npos) {
-    const char last = word[end - 1];
-    if (last == ')' && BracketDepth(word.substr(begin, end - begin)) >= 0) break;
-    if ((last == '"' || last == '\'') && std::count(word.begin() + begin, word.begin() + end, last) % 2 == 0) break;
-    --end;
-  }
-  return end;
-}
-
-// Code marked in the sentence: the positions of its opening and closing backquotes.
-struct Mark {
-  std::size_t open = std::string_view::npos;
-  std::size_t close = std::string_view::npos;
+  std::string_view name() const { return {core.data(), core.size()}; }
+  bool IsPunctuation() const { return name().find_first_not_of("./%-") == std::string_view::npos; }
+  std::size_t size() const { return open.size() + core.size() + close.size(); }
 };
 
-// The first mark from `at` on that starts a word and is not blank; npos if there is none.
-Mark NextMark(std::string_view text, std::size_t at) {
-  for (std::size_t open = text.find('`', at); open != std::string_view::npos; open = text.find('`', open + 1)) {
-    const bool begins_word = open == 0 || std::string_view(" (\"'").find(text[open - 1]) != std::string_view::npos;
-    const std::size_t close = text.find('`', open + 1);
-    if (close == std::string_view::npos) break;
-    if (begins_word && text.find_first_not_of(' ', open + 1) < close) return {open, close};
+// The first word of a text that starts with one. A name may contain blanks inside its brackets and quotes, or be an
+// assignment: "x = f(y, z)".
+Word FirstWord(std::string_view text) {
+  static const std::string closed = R"((?:[^ ()\[\]{}"']|[(\[{])" + Balanced(3) + R"([)\]}]|"[^"]*"|'[^' ]*')*?)";
+  static const RE2 plain(WordPattern(R"((?:[^ (),;:!?"'][^ ]*?)?|[^ ]+?)"), RE2::Latin1);
+  static const RE2 call(WordPattern(R"((?:[^ ()\[\]{},;:!?"']|[\[{])" + Balanced(3) + R"([\]}]))" + closed),
+                        RE2::Latin1);
+  static const RE2 assignment(WordPattern("[A-Za-z0-9_]+ = [A-Za-z]" + closed), RE2::Latin1);
+  const Word word(text, plain);
+  if (text.substr(word.size()).starts_with(" = ")) {
+    const Word assigned(text, assignment);
+    if (assigned.size() > 0 && !IsWord(assigned.name().substr(assigned.name().find('=') + 2))) return assigned;
   }
-  return {};
+  if (word.IsPunctuation() || IsWord(word.name())) return word;
+  const Word called(text, call);
+  return called.size() > 0 ? called : word;
 }
 
-class Splitter {
- public:
-  explicit Splitter(std::string text) : text_(std::move(text)) {}
-
-  std::vector<Phrase> Split() {
-    std::size_t at = 0;
-    Mark mark = NextMark(text_, 0);
-    while (at < text_.size()) {
-      if (at == mark.open) {
-        Add(mark.open + 1, mark.close, true);
-        at = mark.close + 1;
-        mark = NextMark(text_, at);
-      } else {
-        // Names are recognised only up to the next mark.
-        limit_ = std::min(mark.open, text_.size());
-        const std::size_t begin = std::min(text_.find_first_not_of(' ', at), limit_);
-        Add(at, begin, false);
-        at = begin < limit_ ? AddWord(begin) : begin;
-      }
-    }
-    return std::move(phrases_);
+void Add(std::string_view text, bool is_name, std::vector<Phrase>* phrases) {
+  if (text.empty()) return;
+  if (!phrases->empty() && phrases->back().is_name == is_name) {
+    phrases->back().text += text;
+  } else {
+    phrases->push_back({std::string(text), is_name});
   }
+}
 
- private:
-  std::size_t WordEnd(std::size_t begin) const { return std::min(text_.find(' ', begin), limit_); }
-
-  // True for "x" of "x = f(y)", if the value after the equals sign is not a plain word.
-  bool IsAssigned(std::string_view name, std::size_t end) const {
-    constexpr std::string_view kSign = " = ";
-    if (text_.compare(end, kSign.size(), kSign) != 0 || end + kSign.size() >= limit_) return false;
-    const std::size_t value = end + kSign.size();
-    const std::string_view word = std::string_view(text_).substr(0, WordEnd(value));
-    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return IsAlnum(c) || c == '_'; }) &&
-           IsAscii(text_[value]) && std::isalpha(static_cast<unsigned char>(text_[value])) != 0 &&
-           !IsWord(word.substr(value, CoreEnd(word, value) - value));
-  }
-
-  // Adds the word at `begin` and returns its end.
-  std::size_t AddWord(std::size_t begin) {
-    std::size_t end = WordEnd(begin);
-    std::size_t core = begin;
-    while (core < end && (text_[core] == '(' || text_[core] == '"' || text_[core] == '\'')) ++core;
-    const auto word = [&] { return std::string_view(text_).substr(0, end); };
-    if (IsAssigned(std::string_view(text_).substr(core, end - core), end)) end = WordEnd(end + 3);
-    std::size_t core_end = CoreEnd(word(), core);
-    const bool first = text_.find_first_not_of(' ') == begin;
-    if (word().substr(core, core_end - core).find_first_not_of("./%-") == std::string_view::npos) {
-      Add(begin, end, first);  // only punctuation; at the start it could begin a list
-      return end;
-    }
-    if (IsWord(word().substr(core, core_end - core)) && !(first && IsListMark(word().substr(begin)))) {
-      Add(begin, end, false);
-      return end;
-    }
-    // A call may contain blanks, until its brackets and quotes are closed.
-    const auto is_open = [&](std::size_t until) {
-      const std::string_view so_far = std::string_view(text_).substr(core, until - core);
-      return BracketDepth(so_far) > 0 || IsQuoteOpen(so_far);
-    };
-    std::size_t longer = end;
-    for (std::size_t i = 0; i < kWordsOfCall && longer < limit_ && is_open(longer); ++i)
-      longer = WordEnd(std::min(text_.find_first_not_of(' ', longer), limit_));
-    if (longer > end && !is_open(longer)) {
-      end = longer;
-      core_end = CoreEnd(word(), core);
-    }
-    Add(begin, core, false);
-    Add(core, core_end, true);
-    Add(core_end, end, false);
-    return end;
-  }
-
-  // "1." and "1)" at the start would begin a list in Markdown.
-  static bool IsListMark(std::string_view word) {
-    return (word.back() == '.' || word.back() == ')') && std::all_of(word.begin(), word.end() - 1, [](char c) {
-             return std::isdigit(static_cast<unsigned char>(c)) != 0;
-           });
-  }
-
-  void Add(std::size_t begin, std::size_t end, bool is_name) {
-    if (begin >= end) return;
-    const std::string_view piece = std::string_view(text_).substr(begin, end - begin);
-    if (!phrases_.empty() && phrases_.back().is_name == is_name) {
-      phrases_.back().text += piece;
+// Adds text without marks.
+void AddWords(std::string_view text, std::vector<Phrase>* phrases) {
+  static const RE2 list_mark("[0-9]*[.)]");
+  while (!text.empty()) {
+    const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
+    Add(text.substr(0, blanks), false, phrases);
+    text.remove_prefix(blanks);
+    if (text.empty()) return;
+    // Punctuation at the start could begin a list in Markdown: "-", "1.", "1)".
+    const bool is_first =
+        phrases->empty() || (phrases->size() == 1 && phrases->front().text.find_first_not_of(' ') == std::string::npos);
+    const Word word = FirstWord(text);
+    const std::string_view whole = text.substr(0, word.size());
+    text.remove_prefix(word.size());
+    if (word.IsPunctuation()) {
+      Add(whole, is_first, phrases);
+    } else if (IsWord(word.name()) && !(is_first && RE2::FullMatch(whole, list_mark))) {
+      Add(whole, false, phrases);
     } else {
-      phrases_.push_back({std::string(piece), is_name});
+      Add(whole.substr(0, word.open.size()), false, phrases);
+      Add(word.name(), true, phrases);
+      Add(whole.substr(word.open.size() + word.name().size()), false, phrases);
     }
   }
-
-  std::string text_;
-  std::size_t limit_ = 0;
-  std::vector<Phrase> phrases_;
-};
+}
 
 }  // namespace
 
-std::vector<Phrase> PhrasesOf(std::string_view sentence) { return Splitter(Printable(sentence)).Split(); }
+std::vector<Phrase> PhrasesOf(std::string_view sentence) {
+  static const RE2 mark(R"((?:^|[ ("'])`([^`]*[^ `][^`]*)`)");
+  const std::string text = Printable(sentence);
+  std::vector<Phrase> phrases;
+  std::string_view rest = text;
+  for (re2::StringPiece code; RE2::PartialMatch(rest, mark, &code);) {
+    const auto begin = static_cast<std::size_t>(code.data() - rest.data());
+    AddWords(rest.substr(0, begin - 1), &phrases);
+    Add({code.data(), code.size()}, true, &phrases);
+    rest.remove_prefix(begin + code.size() + 1);
+  }
+  AddWords(rest, &phrases);
+  return phrases;
+}
 
 }  // namespace whyoom
