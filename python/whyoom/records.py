@@ -215,19 +215,6 @@ class Compiled(Record):
     seconds: float
 
 
-class Split(Record):
-    """How to split the largest array that the remedy splits."""
-
-    __slots__ = ()
-    # In words: mesh axis 'data'.
-    mesh_axis: str
-    # Its name and shape on one device, or its shape and the user's line.
-    array: Optional[str]
-    is_argument: Optional[bool]
-    # Its new PartitionSpec: P(None, 'data').
-    spec: Optional[str]
-
-
 class Link(Record):
     __slots__ = ()
     title: str
@@ -246,14 +233,7 @@ class RankReasons(Record):
 
 class Remedy(Record):
     __slots__ = ()
-    _records = {
-        "compiled": Compiled,
-        "axis": Axis,
-        "split": Split,
-        "why": Reason,
-        "links": Link,
-        "rank_reasons": RankReasons,
-    }
+    _records = {"compiled": Compiled, "axis": Axis, "why": Reason, "links": Link, "rank_reasons": RankReasons}
     rank: int
     id: str
     title: str
@@ -279,7 +259,6 @@ class Remedy(Record):
     parts: Optional[int]
     # The dimension that is divided into parts.
     axis: Optional[Axis]
-    split: Optional[Split]
     # The remedy may save more: saves_bytes covers only the list, which is under half of the need.
     at_least: Optional[bool]
     # Whether this remedy alone is estimated to cover the excess.
@@ -340,7 +319,7 @@ class Diagnosis(Record):
     contradictions: Optional[List[Contradiction]]
     # Whether the unchanged job can succeed if it is started again. never: it will fail the same way; maybe: it can
     # succeed.
-    retry: Optional[Literal["never", "maybe", "unknown"]]
+    retry: Literal["never", "maybe", "unknown"]
     # The reason, as a sentence.
     retry_why: Optional[str]
     # A later line of the log that shows that the job went on after the failure.
@@ -349,7 +328,6 @@ class Diagnosis(Record):
     where: Where
     # Other places that report it: the first hundred by path, member and offset.
     also: Optional[List[Where]]
-    also_left_out: Optional[int]
     # The number of distinct hosts, ranks or processes that reported it.
     occurrences: int
     # There are more hosts than listed; occurrences is accurate to about 3 %.
@@ -426,7 +404,7 @@ class Share(Record):
 
 class Summary(Record):
     __slots__ = ()
-    _tables = {"by_scenario": Share, "by_program": Share, "by_remedy": Share}
+    _tables = {"by_scenario": Share, "by_remedy": Share}
     artifacts: int
     bytes: int
     # The number of different failures.
@@ -435,8 +413,6 @@ class Summary(Record):
     # The number of different failures by code.
     by_code: Dict[str, int]
     by_scenario: Dict[str, Share]
-    by_program: Dict[str, Share]
-    programs_left_out: Optional[int]
     # By the first remedy.
     by_remedy: Dict[str, Share]
     first_time: Optional[str]
@@ -501,7 +477,6 @@ __all__ = [
     "Attempt",
     "Recompilation",
     "Compiled",
-    "Split",
     "Link",
     "RankReasons",
     "Remedy",

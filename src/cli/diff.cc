@@ -23,7 +23,7 @@
 #include "read/engine.h"
 #include "read/progress.h"
 #include "report/diff.h"
-#include "report/record/json_printer.h"
+#include "report/printers.h"
 #include "report/record/report_reader.h"
 #include "report/text/text_printer.h"
 #include "text/utf8.h"

@@ -23,7 +23,7 @@
 #include "input/byte_source.h"
 #include "input/error.h"
 #include "input/limits.h"
-#include "report/unknown_errors.h"
+#include "report/summary.h"
 #include "text/utf8.h"
 
 namespace whyoom {

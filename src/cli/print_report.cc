@@ -9,7 +9,6 @@
 #include "cli/terminal.h"
 #include "input/error.h"
 #include "report/printers.h"
-#include "report/record/json_printer.h"
 
 namespace whyoom {
 namespace {

@@ -10,7 +10,7 @@
 #include "input/error.h"
 #include "report/failure_view.h"
 #include "report/record/fields.h"
-#include "report/unknown_errors.h"
+#include "report/summary.h"
 #include "rules/suggest.h"
 #include "text/utf8.h"
 
@@ -80,7 +80,7 @@ void ReportFilter::Apply(Report* report) const {
 }
 
 bool ReportFilter::Fails(const Report& report) const {
-  if (report.strict && !UnknownErrors(report).empty()) return true;
+  if (report.strict && !ProblemsByKind(report).unknown.empty()) return true;
   return std::any_of(report.failures.begin(), report.failures.end(),
                      [&](const Failure& failure) { return fail_on_.empty() || fail_on_.MayHold(failure); });
 }
@@ -95,7 +95,7 @@ Selection::Selection(const std::string& option, const std::vector<std::string>& 
   const std::vector<std::string> known = KnownNames(rules);
   for (const std::string& given : names) {
     const std::string name = WithoutBlanksAround(given);  // "E1000, 0100"
-    if (kId.holds(name)) {
+    if (IsId(name)) {
       names_.insert(name);
       continue;
     }

@@ -28,7 +28,7 @@
 #include "input/error.h"
 #include "input/limits.h"
 #include "read/engine.h"
-#include "report/unknown_errors.h"
+#include "report/summary.h"
 #include "text/regex_options.h"
 #include "text/secrets.h"
 #include "text/utf8.h"
@@ -96,7 +96,7 @@ bool EndedJob(const Failure& failure, int exit_status, std::uint64_t lines) {
 
 bool FailsAgain(const Report& report, int exit_status, std::uint64_t lines, std::chrono::seconds silence) {
   if (report.failures.empty() || !report.reports_left_out.empty() || silence > kLongestSilence) return false;
-  if (!UnknownErrors(report).empty() || UnknownErrorsLeftOut(report) > 0) return false;
+  if (!ProblemsByKind(report).unknown.empty()) return false;
   return std::all_of(report.failures.begin(), report.failures.end(), [&](const Failure& failure) {
     return failure.retry.answer == Retry::Answer::kNever && EndedJob(failure, exit_status, lines);
   });
@@ -144,7 +144,7 @@ bool LacksList(const Report& report) {
 // Reports in a format for programs are always printed. `is_notable`: the job was killed, or some output was not read,
 // which is reported even if nothing was found.
 void Print(const Options& options, const Report& report, bool line_open, bool is_notable) {
-  const bool has_notes = is_notable || !UnknownErrors(report).empty();
+  const bool has_notes = is_notable || !ProblemsByKind(report).unknown.empty();
   const bool as_text = options.format == Format::kText;
   const bool nothing_to_print = as_text && report.failures.empty() && (!has_notes || options.quiet);
   // Always writes requested files, so that they never contain the report of an earlier job.

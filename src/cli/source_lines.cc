@@ -14,7 +14,7 @@
 
 #include "facts/evidence.h"
 #include "input/byte_source.h"
-#include "report/source_place.h"
+#include "report/failure_view.h"
 #include "text/regex_options.h"
 #include "text/secrets.h"
 #include "text/utf8.h"

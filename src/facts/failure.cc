@@ -56,7 +56,8 @@ void Tally::AddPlace(Where where) {
 }
 
 void Tally::AddTime(const std::optional<Timestamp>& time) {
-  if (time && (!first_time || *time < *first_time)) first_time = time;
+  if (!time || time->microseconds < 0) return;  // an unset clock in a zone east of Greenwich
+  if (!first_time || *time < *first_time) first_time = time;
   last_time = std::max(last_time, time);  // an unknown time is the smallest
 }
 

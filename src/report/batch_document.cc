@@ -8,7 +8,6 @@
 #include "report/layout.h"
 #include "report/report_document.h"
 #include "report/summary.h"
-#include "report/unknown_errors.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
 
@@ -53,9 +52,9 @@ std::string MostFrequentText(const Failure& failure) {
 
 // "2 problems and 14 unknown errors, listed at the end."; empty if there is neither.
 std::string ProblemsText(const Report& report) {
-  const std::uint64_t unread = SaturatingAdd<std::uint64_t>(UnreadInputs(report).size(), UnreadInputsLeftOut(report));
-  const std::uint64_t unknown =
-      SaturatingAdd<std::uint64_t>(UnknownErrors(report).size(), UnknownErrorsLeftOut(report));
+  const ProblemsByKind problems(report);
+  const auto unread = SaturatingAdd<std::uint64_t>(problems.unread.size(), problems.unread_left_out);
+  const auto unknown = SaturatingAdd<std::uint64_t>(problems.unknown.size(), problems.unknown_left_out);
   std::vector<std::string> parts;
   if (unread > 0) parts.push_back(Counted(unread, "problem", "problems"));
   if (unknown > 0) parts.push_back(Counted(unknown, "unknown error", "unknown errors"));

@@ -1,7 +1,6 @@
 // Encodings that output formats require, and quoting for commands that a report suggests.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,8 +18,8 @@ std::string SarifText(std::string_view text);
 // breaks and tabs as references, because parsers would turn them into blanks.
 std::string EscapeMarkup(std::string_view text, bool attribute = false);
 
-// Quotes `word` for a POSIX shell: unchanged if no character is special, else in single quotes. Unprintable bytes
-// (control characters, invalid UTF-8) become escapes in $'…', which bash and zsh support.
+// Quotes `word` for a POSIX shell: unchanged if no character is special, else in single quotes. Makes it printable;
+// callers handle a leading hyphen.
 std::string ShellWord(std::string_view word);
 
 }  // namespace whyoom

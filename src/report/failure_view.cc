@@ -1,11 +1,11 @@
 #include "report/failure_view.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <set>
-#include <utility>
 
 #include "facts/evidence.h"
 #include "report/encodings.h"
@@ -19,104 +19,83 @@ namespace {
 
 constexpr std::size_t kLongestProgram = 200;
 
-// The possible scenarios, if the log does not decide.
-std::string OpenHeadline(const std::vector<const Scenario*>& candidates) {
-  std::string list;
-  for (const Scenario* candidate : candidates) list += (list.empty() ? "" : " or ") + candidate->title;
-  return list.empty() ? "" : " – possibly " + list;
-}
-
 // "results stay the same"; "diagnostic only" for a remedy that saves nothing itself.
 std::string SafetyText(const RankedRemedy& ranked) {
   if (ranked.remedy->inquiry) return "diagnostic only";
   if (ranked.safety == "safe") return "results stay the same";
   if (ranked.safety == "safe_slower") return "same results, slower";
-  if (ranked.safety == "risky") return "may change results";
-  return "changes training";
+  return ranked.safety == "risky" ? "may change results" : "changes training";
 }
 
 // " with 4 micro-batches"; empty if the estimate assumes no number of parts.
 std::string PartsText(const RankedRemedy& ranked) {
-  const std::string& in_parts = ranked.remedy->in_parts;
-  const std::size_t hole = in_parts.find(kPartsPlaceholder);
+  std::string text = ranked.remedy->in_parts;
+  const std::size_t hole = text.find(kPartsPlaceholder);
   if (ranked.parts == 0 || hole == std::string::npos) return {};
-  return " " + std::string(in_parts).replace(hole, std::string_view(kPartsPlaceholder).size(),
-                                             fmt::format("{}", ranked.parts));
+  return " " + text.replace(hole, std::string_view(kPartsPlaceholder).size(), std::to_string(ranked.parts));
 }
 
 // "saves about 5.02 GiB"; empty if unknown or zero.
 std::string SavesText(const RankedRemedy& ranked) {
-  if (!ranked.saves_bytes || *ranked.saves_bytes <= 0) return {};
+  if (ranked.saves_bytes.value_or(0) <= 0) return {};
   const char* saves = ranked.compiled ? "saves " : ranked.at_least ? "saves at least " : "saves about ";
   return saves + FormatSize(*ranked.saves_bytes) + PartsText(ranked);
 }
 
-// "should fit", "does not fit alone"; with "may" if the error of the estimate permits both. Empty if unknown.
-std::string EnoughText(const RankedRemedy& ranked) {
-  if (!ranked.enough) return {};
-  if (ranked.compiled)
-    return !*ranked.enough     ? "does not fit alone (compiled)"
-           : ranked.borderline ? "just fits (compiled)"
-                               : "fits (compiled)";
-  if (*ranked.enough) return ranked.borderline ? "may fit" : "should fit";
-  return ranked.borderline ? "may not fit alone" : "does not fit alone";
+// "needs 10.73 GiB ± 0.4 GiB"; without the error of the estimate if it is small.
+std::string NeedsText(const RankedRemedy& ranked) {
+  constexpr double kGiB = std::int64_t{1} << 30;
+  const double spread = static_cast<double>(ranked.spread_bytes.value_or(0)) / kGiB;
+  const bool is_large = static_cast<double>(*ranked.left_bytes) >= kGiB;
+  const std::string error = spread < 0.05 ? ""
+                            : is_large    ? fmt::format(" ± {:.1f} GiB", spread)
+                                          : fmt::format(" ± {:.0f} MiB", 1024 * spread);
+  return "needs " + FormatSize(*ranked.left_bytes) + error + PartsText(ranked);
 }
 
-// " ± 0.4 GiB", the error of the remaining need, in its unit; empty if it is small.
-std::string SpreadText(const RankedRemedy& ranked) {
-  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-  if (!ranked.spread_bytes || *ranked.spread_bytes < kGiB / 20) return {};
-  const auto spread = static_cast<double>(*ranked.spread_bytes) / static_cast<double>(kGiB);
-  return *ranked.left_bytes < kGiB ? fmt::format(" ± {:.0f} MiB", 1024 * spread) : fmt::format(" ± {:.1f} GiB", spread);
+const RankedRemedy* FindRemedy(const Failure& failure, const std::string& id) {
+  const auto found = std::find_if(failure.remedies.begin(), failure.remedies.end(),
+                                  [&](const RankedRemedy& ranked) { return ranked.remedy->id == id; });
+  return found == failure.remedies.end() ? nullptr : &*found;
 }
 
-// Whether the program fits with the remedy, and with which other; empty if unknown.
-std::string VerdictText(const RankedRemedy& ranked, const std::string& other) {
-  return other.empty() ? EnoughText(ranked) : "fits together with " + other;
-}
-
-// The other remedy that makes this one fit: "remedy 2", or its title if the first screen does not show it. Empty if
-// there is none.
-std::string PartnerText(const RankedRemedy& ranked, const Failure& failure) {
-  if (ranked.enough_with.empty()) return {};
-  constexpr int kShown = 3;  // remedies that are always shown with their number
-  const std::string& id = ranked.enough_with.front();
-  const auto other = std::find_if(failure.remedies.begin(), failure.remedies.end(),
-                                  [&](const RankedRemedy& one) { return one.remedy->id == id; });
-  return other == failure.remedies.end() ? id
-         : other->rank <= kShown         ? fmt::format("remedy {}", other->rank)
-                                         : fmt::format("\"{}\"", other->remedy->title);
-}
-
-// The effect of a compiled pair, which is shown as one remedy; empty if there is none.
-std::vector<std::string> PairTexts(const RankedRemedy& ranked, const Failure& failure) {
-  const CompiledAttempt* pair = CompiledPair(ranked, failure);
-  if (pair == nullptr) return {};
-  std::vector<std::string> texts = {
-      fmt::format("together need {}: fit (compiled)", FormatSize(failure.recompilation->NeedOf(*pair, failure.facts)))};
-  std::set<std::string> effects = {SafetyText(ranked)};
-  for (const RankedRemedy& other : failure.remedies) {
-    if (other.remedy->id == ranked.enough_with.front()) effects.insert(SafetyText(other));
+// Whether the program fits with the remedy, alone or with another one, which is named by its number, or by its title if
+// the first screen does not show it. Empty if unknown.
+std::string VerdictText(const RankedRemedy& ranked, const Failure& failure) {
+  constexpr int kShown = 3;                // remedies that are always shown with their number
+  constexpr const char* kAlone[2][2][2] = {// by compiled, enough, borderline
+                                           {{"does not fit alone", "may not fit alone"}, {"should fit", "may fit"}},
+                                           {{"does not fit alone (compiled)", "does not fit alone (compiled)"},
+                                            {"fits (compiled)", "just fits (compiled)"}}};
+  if (!ranked.enough_with.empty()) {
+    const std::string& id = ranked.enough_with.front();
+    const RankedRemedy* other = FindRemedy(failure, id);
+    return "fits together with " + (other == nullptr        ? id
+                                    : other->rank <= kShown ? fmt::format("remedy {}", other->rank)
+                                                            : fmt::format("\"{}\"", other->remedy->title));
   }
-  if (effects.size() > 1) effects.erase(SafetyText({.remedy = ranked.remedy, .safety = "safe"}));
-  texts.insert(texts.end(), effects.begin(), effects.end());
-  return texts;
+  return ranked.enough ? kAlone[ranked.compiled ? 1 : 0][*ranked.enough ? 1 : 0][ranked.borderline ? 1 : 0] : "";
 }
 
-// If a dump was available but gave no estimate for the remedy; else empty.
-std::string NoEstimateText(const RankedRemedy& ranked, const Failure& failure) {
-  const bool is_searched = failure.estimates && !ranked.compiled && !ranked.remedy->change.empty();
-  return is_searched && !ranked.saves_bytes ? "effect unknown" : "";
+// The effect of a compiled pair, which is shown as one remedy.
+std::string PairText(const RankedRemedy& ranked, const CompiledAttempt& pair, const Failure& failure) {
+  std::string text =
+      fmt::format("together need {}: fit (compiled)", FormatSize(failure.recompilation->NeedOf(pair, failure.facts)));
+  std::set<std::string> effects = {SafetyText(ranked)};
+  if (const RankedRemedy* other = FindRemedy(failure, ranked.enough_with.front())) effects.insert(SafetyText(*other));
+  if (effects.size() > 1) effects.erase(SafetyText({.remedy = ranked.remedy, .safety = "safe"}));
+  for (const std::string& effect : effects) text += " · " + effect;
+  return text;
 }
+
+// A path as an argument, which is not parsed as an option.
+std::string PathWord(const std::string& path) { return ShellWord(path.starts_with("-") ? "./" + path : path); }
 
 // " --rules FILE" for each rule file that was given.
 std::string RuleOptions(const Failure& failure) {
   std::string options;
   if (failure.rules == nullptr) return options;
-  for (const std::string& path : failure.rules->given) {
-    // A path that starts with a hyphen would be parsed as an option.
-    options += path.starts_with("-") ? " " + ShellWord("--rules=" + path) : " --rules " + ShellWord(path);
-  }
+  for (const std::string& path : failure.rules->given) options += " --rules " + PathWord(path);
   return options;
 }
 
@@ -194,36 +173,24 @@ const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Failure& f
 }
 
 std::string EffectText(const RankedRemedy& ranked, const Failure& failure) {
-  if (ranked.remedy->inquiry) return SafetyText(ranked);
-  const std::string unknown = NoEstimateText(ranked, failure);
-  if (!unknown.empty()) return unknown + " · " + SafetyText(ranked);
-  if (const std::vector<std::string> pair = PairTexts(ranked, failure); !pair.empty())
-    return fmt::format("{}", fmt::join(pair, " · "));
+  const std::string safety = SafetyText(ranked);
+  if (ranked.remedy->inquiry) return safety;
+  const bool is_searched = failure.estimates && !ranked.compiled && !ranked.remedy->change.empty();
+  if (is_searched && !ranked.saves_bytes) return "effect unknown · " + safety;
+  if (const CompiledAttempt* pair = CompiledPair(ranked, failure)) return PairText(ranked, *pair, failure);
   const bool is_known = ranked.left_bytes.value_or(0) > 0;
-  std::string text =
-      is_known ? "needs " + FormatSize(*ranked.left_bytes) + SpreadText(ranked) + PartsText(ranked) : SavesText(ranked);
-  const std::string verdict = VerdictText(ranked, PartnerText(ranked, failure));
+  std::string text = is_known ? NeedsText(ranked) : SavesText(ranked);
+  const std::string verdict = VerdictText(ranked, failure);
   if (!verdict.empty()) text += (text.empty() ? "" : is_known ? ": " : " · ") + verdict;
-  return text + (text.empty() ? "" : " · ") + SafetyText(ranked);
+  return text + (text.empty() ? "" : " · ") + safety;
 }
-
-namespace {
-
-std::string RetryAnswer(const Retry& retry) {
-  switch (retry.answer) {
-    case Retry::Answer::kNever:
-      return "A retry will fail the same way.";
-    case Retry::Answer::kMaybe:
-      return "A retry may succeed.";
-    default:
-      return retry.why.empty() ? "" : "The log does not show whether a retry would succeed.";
-  }
-}
-
-}  // namespace
 
 std::string RetryText(const Retry& retry) {
-  return RetryAnswer(retry) + (retry.why.empty() ? "" : " " + Printable(retry.why));
+  constexpr const char* kAnswers[] = {"A retry will fail the same way.", "A retry may succeed.",
+                                      "The log does not show whether a retry would succeed."};  // by Retry::Answer
+  const std::string answer = kAnswers[static_cast<std::size_t>(retry.answer)];
+  if (retry.why.empty()) return retry.answer == Retry::Answer::kUnknown ? "" : answer;
+  return answer + " " + Printable(retry.why);
 }
 
 std::string RuleId(const Failure& failure) {
@@ -236,13 +203,12 @@ std::string ScenarioName(const Failure& failure) {
   return open ? failure.rule->code + kUndecidedSuffix : RuleId(failure);
 }
 
-std::string ScenarioTitle(const Failure& failure) {
-  return failure.scenario != nullptr ? failure.scenario->title : failure.rule->title;
-}
-
 std::string Verdict(const Failure& failure) {
-  return Printable(failure.rule->title +
-                   (failure.scenario != nullptr ? " – " + failure.scenario->title : OpenHeadline(failure.candidates)));
+  std::string scenario = failure.scenario == nullptr ? "" : " – " + failure.scenario->title;
+  for (const Scenario* candidate : failure.candidates) {
+    if (failure.scenario == nullptr) scenario += (scenario.empty() ? " – possibly " : " or ") + candidate->title;
+  }
+  return Printable(failure.rule->title + scenario);
 }
 
 std::string ProgramOf(const Failure& failure) {
@@ -251,10 +217,6 @@ std::string ProgramOf(const Failure& failure) {
       return CutBytes(Printable(text), kLongestProgram);
   }
   return {};
-}
-
-const Remedy* FirstRemedy(const Failure& failure) {
-  return failure.remedies.empty() ? nullptr : failure.remedies.front().remedy;
 }
 
 std::string ExplainCommand(const Failure& failure) {
@@ -275,9 +237,8 @@ NextStep NextOf(const Failure& failure) {
     return {"whyoom run --try" + RuleOptions(failure) + " -- python train.py",
             "runs your job again, then compiles remedies"};
   if (may_try && !dump.empty()) {
-    const std::size_t slash = dump.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : dump.substr(0, slash);
-    return {"whyoom try " + ShellWord(folder.starts_with("-") ? "./" + folder : folder) + RuleOptions(failure), kTry};
+    const std::string folder = std::filesystem::path(dump).parent_path().string();
+    return {"whyoom try " + PathWord(folder.empty() ? "." : folder) + RuleOptions(failure), kTry};
   }
   return {ExplainCommand(failure), "explains this failure"};
 }
@@ -285,15 +246,40 @@ NextStep NextOf(const Failure& failure) {
 FailureRow RowOf(const Failure& failure) {
   const std::optional<Need> need = NeedOf(failure);
   const double excess = std::max(0.0, need ? need->excess : failure.facts.Number("excess_bytes").value_or(0));
-  const Remedy* remedy = FirstRemedy(failure);
   return {ScenarioName(failure),
-          ScenarioTitle(failure),
           ProgramOf(failure),
           excess > 0 ? (need && need->at_most ? "< " : "") + SizeText(excess) : "",
           excess,
-          remedy == nullptr ? "" : remedy->title,
+          failure.remedies.empty() ? "" : failure.remedies.front().remedy->title,
           fmt::format("{}{}", failure.tally.hosts.complete ? "" : "~", failure.tally.occurrences()),
           PlaceText(failure.where)};
+}
+
+std::optional<SourcePlace> UserSource(const Failure& failure) {
+  if (!failure.code.empty() && !failure.code.front().path.empty())
+    return SourcePlace{Printable(failure.code.front().path), failure.code.front().line};
+  const auto& rows = failure.allocations;
+  const auto largest = std::max_element(rows.begin(), rows.end(), [](const Allocation& a, const Allocation& b) {
+    return a.size_bytes.value_or(0) < b.size_bytes.value_or(0);
+  });
+  if (largest != rows.end() && !largest->source_file.empty() && largest->source_line.value_or(0) > 0 &&
+      !IsLibraryPath(largest->source_file))
+    return SourcePlace{Printable(largest->source_file), *largest->source_line};
+  const std::string call = failure.facts.Text("user_source");  // "train.py:41"
+  const std::string path = Printable(failure.facts.Text("user_source_path"));
+  const std::int64_t line = std::strtoll(call.c_str() + call.rfind(':') + 1, nullptr, 10);
+  return path.empty() || line < 1 ? std::nullopt : std::optional(SourcePlace{path, line});
+}
+
+std::optional<std::string> RelativeTo(const std::string& root, const std::string& path) {
+  std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+  if (normal.is_absolute()) {
+    if (root.empty()) return std::nullopt;
+    normal = normal.lexically_relative(std::filesystem::path(root + "/").lexically_normal());
+  }
+  const std::string text = normal.generic_string();
+  const bool is_file = !text.empty() && text != "." && text.front() != '<' && !text.starts_with("Cell In");
+  return is_file && *normal.begin() != ".." ? std::optional(text) : std::nullopt;
 }
 
 std::string Counted(std::uint64_t count, const char* one, const char* many) {

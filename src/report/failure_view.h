@@ -67,17 +67,11 @@ inline constexpr const char* kUndecidedSuffix = ".?";
 // RuleId for overviews: "E1000.?" if the log does not decide the scenario.
 std::string ScenarioName(const Failure& failure);
 
-// The title of the scenario; of the failure if it has no scenarios or the log does not decide.
-std::string ScenarioTitle(const Failure& failure);
-
 // "HBM out of memory at compile time – one allocation far too large".
 std::string Verdict(const Failure& failure);
 
 // The name of the failed program; empty if the log does not name it.
 std::string ProgramOf(const Failure& failure);
-
-// The remedy that every report and overview calls the first one. Null if there are none.
-const Remedy* FirstRemedy(const Failure& failure);
 
 // "whyoom explain E1000.2 --framework pytorch_xla": explains the diagnosis, if run in the folder where the report was
 // made. Includes the rule files that were given, and the log's framework if it is not the default.
@@ -93,7 +87,6 @@ NextStep NextOf(const Failure& failure);
 // What a list of many failures shows for one of them.
 struct FailureRow {
   std::string name;       // see ScenarioName
-  std::string title;      // see ScenarioTitle
   std::string program;    // empty if unknown
   std::string excess;     // "5.02 GiB", "< 5.02 GiB"; empty if there is none
   double excess_bytes;    // 0 if there is none
@@ -102,6 +95,21 @@ struct FailureRow {
   std::string place;
 };
 FailureRow RowOf(const Failure& failure);
+
+// A place in the user's sources.
+struct SourcePlace {
+  std::string path;       // as in the log, printable
+  std::int64_t line = 1;  // 1-based
+};
+
+// Returns the first of the user's lines that the report shows. If it shows none, the line that makes the largest
+// allocation. If the log does not name that line, or the line is in a library, returns the innermost call outside
+// libraries in the traceback above the failure. Returns nullopt if neither is known.
+std::optional<SourcePlace> UserSource(const Failure& failure);
+
+// Returns `path` relative to `root` if the file is in that folder; returns a relative path without "./". Returns
+// nullopt for other paths, for paths that start with "..", and for names that are not files ("Cell In[3]").
+std::optional<std::string> RelativeTo(const std::string& root, const std::string& path);
 
 // "1 input", "2 inputs".
 std::string Counted(std::uint64_t count, const char* one, const char* many);

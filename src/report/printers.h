@@ -1,11 +1,13 @@
-// Output formats other than text (text/text_printer.h) and JSON (record/json_printer.h).
+// Output formats other than text (text/text_printer.h).
 #pragma once
 
 #include <cstddef>
 #include <string>
 
 #include "diagnose/report.h"
+#include "report/diff.h"
 #include "report/document.h"
+#include "rules/rule_set.h"
 
 namespace whyoom {
 
@@ -17,7 +19,7 @@ std::string PrintGithub(const Report& report, const std::string& source_root);
 
 // A single page without external resources: resources/page.html with the report's JSON in it, which the page's script
 // draws, and the text report for readers without scripts. Its content security policy forbids fetching. Bounded: if the
-// details of all failures do not fit, the less frequent ones have one reason and one remedy, or only their titles.
+// details of all failures do not fit, the less frequent ones have one reason and one remedy.
 std::string PrintHtml(const Report& report);
 
 // JUnit XML 1.0 in UTF-8, in the form that Jenkins (junit-10.xsd of its xUnit plugin) and GitLab read. Each diagnosis
@@ -41,5 +43,27 @@ std::string PrintMarkdownPage(const doc::Blocks& blocks);
 // scanning rejects all results of an unsuccessful run. `source_root`, the folder of the sources, is the base %SRCROOT%.
 // The diagnosis id is the partial fingerprint "whyoom/v1".
 std::string PrintSarif(const Report& report, const std::string& source_root);
+
+// One JSON object. docs/report.schema.json describes it and the lines of PrintNdjson.
+std::string PrintJson(const Report& report);
+
+// --brief: a short report, one line per diagnosis, for readers that pay for each word, such as language models.
+// See BriefRecord (record/describe.h).
+std::string PrintBriefJson(const Report& report);
+
+// Maximum length of a record.
+inline constexpr std::size_t kMostRecordBytes = std::size_t{512} << 10;
+
+// The report for batches: one JSON object per line, so reports can be concatenated, split by lines and merged
+// (report_reader.h). "type" is header, diagnosis, program, problem or summary.
+//
+//   - ASCII only. A name that is not valid text is made printable.
+//   - Records are bounded, well below half a megabyte: long texts are cut, and only the first allocations are
+//     printed; "allocations_left_out" counts the others.
+//   - Equal reports give equal bytes. Merging the reports of any parts of the input gives the report of the whole.
+std::string PrintNdjson(const Report& report);
+
+// docs/diff.schema.json describes it.
+std::string PrintDiffJson(const Diff& diff, const std::string& version, const RuleSet& rules);
 
 }  // namespace whyoom

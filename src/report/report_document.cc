@@ -8,7 +8,6 @@
 #include "read/candidate_errors.h"
 #include "report/layout.h"
 #include "report/summary.h"
-#include "report/unknown_errors.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
 
@@ -34,14 +33,14 @@ struct UnknownLine {
   std::string text;
 };
 
-std::vector<UnknownLine> JoinedUnknownErrors(const Report& report) {
+std::vector<UnknownLine> JoinedUnknownErrors(const std::vector<const Problem*>& unknown) {
   struct Joined {
     Problem first;
     std::uint64_t inputs;
   };
   std::vector<Joined> all;
   std::unordered_map<std::string, std::size_t> known;  // by the text of the line; entries without text stay separate
-  for (const Problem* problem : UnknownErrors(report)) {
+  for (const Problem* problem : unknown) {
     const auto [place, is_new] = known.try_emplace(ErrorKey(problem->text), all.size());
     if (is_new || problem->text.empty()) {
       all.push_back({*problem, 1});
@@ -59,15 +58,14 @@ std::vector<UnknownLine> JoinedUnknownErrors(const Report& report) {
   return lines;
 }
 
-void AddUnknownErrors(const Report& report, doc::Blocks* notes) {
-  const std::vector<const Problem*> unknown = UnknownErrors(report);
-  if (unknown.empty()) return;
+void AddUnknownErrors(const ProblemsByKind& problems, doc::Blocks* notes) {
+  if (problems.unknown.empty()) return;
   doc::List list;
-  const std::vector<UnknownLine> lines = JoinedUnknownErrors(report);
+  const std::vector<UnknownLine> lines = JoinedUnknownErrors(problems.unknown);
   for (std::size_t i = 0; i < std::min(lines.size(), kUnknown); ++i) {
     list.items.push_back({doc::Name(lines[i].place), {doc::CodeOf(lines[i].text)}});
   }
-  list.left_out = lines.size() - list.items.size() + UnknownErrorsLeftOut(report);
+  list.left_out = lines.size() - list.items.size() + problems.unknown_left_out;
   doc::Blocks blocks = {std::move(list), doc::Paragraph{doc::Sentence(kRuleHint)}};
   notes->emplace_back(doc::Section{kUnknownErrors, std::move(blocks)});
 }
@@ -116,9 +114,10 @@ ReportDocument MakeDocument(const Report& report) {
   document.programs = ProgramBlocks(report);
   if (const std::string text = HiddenText(report); !text.empty())
     document.notes.emplace_back(doc::Paragraph{doc::Sentence(text)});
-  AddUnknownErrors(report, &document.notes);
-  AddProblems(UnreadInputs(report), UnreadInputsLeftOut(report), &document.notes);
-  AddProblems(NotesOnInputs(report), 0, &document.notes);
+  const ProblemsByKind problems(report);
+  AddUnknownErrors(problems, &document.notes);
+  AddProblems(problems.unread, problems.unread_left_out, &document.notes);
+  AddProblems(problems.notes, 0, &document.notes);
   if (!report.rule_files.empty()) {
     document.notes.emplace_back(
         doc::Paragraph{doc::Joined({Words("rules: built-in plus "), doc::Name(RuleFilesPhrase(report.rule_files))})});

@@ -1,5 +1,7 @@
 #include "report/summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -29,11 +31,13 @@ Summary Summarize(const Report& report) {
   for (const Failure& failure : report.failures) {
     const std::uint64_t occurrences = failure.tally.occurrences();
     summary.occurrences = SaturatingAdd(summary.occurrences, occurrences);
-    Count(failure.rule->code, failure.rule->title, occurrences, &summary.by_code);
-    Count(ScenarioName(failure), ScenarioTitle(failure), occurrences, &summary.by_scenario);
-    if (const std::string program = ProgramOf(failure); !program.empty())
-      Count(program, "", occurrences, &summary.by_program);
-    if (const Remedy* first = FirstRemedy(failure)) Count(first->id, first->title, occurrences, &summary.by_remedy);
+    ++summary.by_code[failure.rule->code];
+    Count(ScenarioName(failure), failure.scenario != nullptr ? failure.scenario->title : failure.rule->title,
+          occurrences, &summary.by_scenario);
+    if (!failure.remedies.empty()) {
+      const Remedy& first = *failure.remedies.front().remedy;
+      Count(first.id, first.title, occurrences, &summary.by_remedy);
+    }
     times.AddTime(failure.tally.first_time);
     times.AddTime(failure.tally.last_time);
   }
@@ -42,24 +46,11 @@ Summary Summarize(const Report& report) {
   return summary;
 }
 
-Summary BoundedSummary(const Report& report) {
-  constexpr std::size_t kMostShares = 100;  // of programs; codes, scenarios and remedies are fewer
-  Summary summary = Summarize(report);
-  if (summary.by_program.size() > kMostShares) summary.programs_left_out = summary.by_program.size() - kMostShares;
-  for (std::map<std::string, Share>* shares : {&summary.by_scenario, &summary.by_program, &summary.by_remedy}) {
-    std::vector<std::pair<std::string, Share>> sorted = MostFrequent(*shares);
-    sorted.resize(std::min(sorted.size(), kMostShares));
-    *shares = {sorted.begin(), sorted.end()};
-  }
-  return summary;
-}
-
 std::string PeriodText(const std::optional<Timestamp>& first, const std::optional<Timestamp>& last) {
   if (!first || !last) return {};
-  const auto text = [](const Timestamp& time) {
-    const std::string whole = ToString(time);
-    const std::size_t point = whole.find('.');
-    return point == std::string::npos ? whole : whole.substr(0, point) + (time.zone_known ? "Z" : "");
+  const auto text = [](Timestamp time) {
+    time.microseconds -= time.microseconds % 1000000;
+    return ToString(time);
   };
   const std::string begin = text(*first);
   const std::string end = text(*last);
@@ -74,11 +65,10 @@ bool IsBatch(const Report& report) {
 std::vector<const Failure*> MostFrequentFirst(const Report& report) {
   std::vector<const Failure*> failures;
   for (const Failure& failure : report.failures) failures.push_back(&failure);
-  const auto key = [](const Failure* failure) {
-    return std::pair(failure->tally.occurrences(), failure->tally.artifacts);
-  };
-  std::stable_sort(failures.begin(), failures.end(),
-                   [&](const Failure* a, const Failure* b) { return key(a) > key(b); });
+  std::stable_sort(failures.begin(), failures.end(), [](const Failure* a, const Failure* b) {
+    return std::pair(a->tally.occurrences(), a->tally.artifacts) >
+           std::pair(b->tally.occurrences(), b->tally.artifacts);
+  });
   return failures;
 }
 
@@ -88,6 +78,64 @@ std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::stri
     return std::tie(a.second.occurrences, a.second.failures) > std::tie(b.second.occurrences, b.second.failures);
   });
   return sorted;
+}
+
+// Problems are omitted from the end of the report, and unknown errors come last.
+ProblemsByKind::ProblemsByKind(const Report& report) {
+  for (const Problem& problem : report.problems)
+    (problem.is_unknown_error() ? unknown : problem.is_note_on_input() ? notes : unread).push_back(&problem);
+  (unknown.empty() ? unread_left_out : unknown_left_out) = report.problems_left_out;
+}
+
+std::string UnknownErrorPlace(const Problem& unknown) {
+  const std::string artifact = ArtifactText({unknown.path, unknown.member});
+  return unknown.line > 0 ? LineText(artifact, unknown.line) : artifact;
+}
+
+std::string UnknownErrorText(const Problem& unknown) {
+  if (unknown.text.empty()) return Printable(unknown.what);
+  const std::string text = Printable(unknown.text);
+  return unknown.occurrences > 1 ? fmt::format("{} ({} times)", text, unknown.occurrences) : text;
+}
+
+std::vector<Remark> RemarksOf(const Report& report, std::size_t most) {
+  std::vector<Remark> remarks;
+  const auto add = [&](const std::vector<const Problem*>& problems, std::uint64_t left_out, bool is_unknown) {
+    const bool is_cut = problems.size() > most || (left_out > 0 && problems.size() == most);
+    const std::size_t shown = is_cut ? most - 1 : problems.size();
+    for (std::size_t i = 0; i < shown; ++i) {
+      const Problem& problem = *problems[i];
+      remarks.push_back({is_unknown, &problem, problem.path.empty() ? "" : UnknownErrorPlace(problem),
+                         is_unknown ? UnknownErrorText(problem) : Printable(problem.what)});
+    }
+    if (const std::uint64_t more = SaturatingAdd(problems.size() - shown, left_out); more > 0)
+      remarks.push_back({is_unknown, nullptr, "", fmt::format("{} more; --format json lists them", more)});
+  };
+  const ProblemsByKind problems(report);
+  add(problems.unknown, problems.unknown_left_out, true);
+  add(problems.unread, problems.unread_left_out, false);
+  return remarks;
+}
+
+bool AllRead(const Report& report) {
+  return std::all_of(report.problems.begin(), report.problems.end(), [](const Problem& problem) {
+    return problem.kind == Problem::kNote || problem.is_unknown_error();
+  });
+}
+
+bool NothingRead(const Report& report) {
+  return !report.problems.empty() && (report.artifacts == 0 || (report.bytes == 0 && !AllRead(report)));
+}
+
+std::string NothingFoundText(const Report& report) {
+  if (NothingRead(report)) return "Nothing could be read";
+  return std::string(report.hidden.empty() ? "No" : "No other") +
+         (ProblemsByKind(report).unknown.empty() ? "" : " known") + " out-of-memory error found";
+}
+
+std::string HiddenText(const Report& report) {
+  if (report.hidden.empty()) return {};
+  return "Hidden: " + Counted(report.hidden.size(), "failure", "failures") + " excluded by --select or --ignore.";
 }
 
 }  // namespace whyoom

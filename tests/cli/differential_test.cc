@@ -12,7 +12,7 @@
 #include "diagnose/read_input.h"
 #include "process.h"
 #include "read/engine.h"
-#include "report/record/json_printer.h"
+#include "report/printers.h"
 
 namespace whyoom {
 namespace TEST_FILE {

@@ -1,7 +1,7 @@
 // Any log: the report does not depend on the chunking, is clean in JSON and text, and nothing crashes.
 #include "clean_text.h"
 #include "fuzz/report_of.h"
-#include "report/record/json_printer.h"
+#include "report/printers.h"
 #include "report/text/text_printer.h"
 
 using namespace whyoom;

@@ -7,7 +7,7 @@
 #include "clean_text.h"
 #include "fuzz/report_of.h"
 #include "fuzz/report_text.h"
-#include "report/record/json_printer.h"
+#include "report/printers.h"
 
 using namespace whyoom;
 

@@ -10,7 +10,7 @@
 #include "fuzz/choices.h"
 #include "fuzz/report_text.h"
 #include "read/engine.h"
-#include "report/record/json_printer.h"
+#include "report/printers.h"
 #include "report/record/report_reader.h"
 #include "report/text/text_printer.h"
 

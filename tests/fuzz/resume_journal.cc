@@ -14,7 +14,7 @@
 #include "fuzz/choices.h"
 #include "fuzz/fuzz.h"
 #include "input/error.h"
-#include "report/record/json_printer.h"
+#include "report/printers.h"
 
 using namespace whyoom;
 namespace fs = std::filesystem;

@@ -261,7 +261,7 @@ FREE = {"message", "path", "member", "module", "program", "device", "user_source
 
 def replaced(value, say, name=""):
     if isinstance(value, dict):
-        return {key: member if key in ("tool", "merge", "summary", "by_program", "recurring") else replaced(member, say, key) for key, member in value.items()}
+        return {key: member if key in ("tool", "merge", "summary", "recurring") else replaced(member, say, key) for key, member in value.items()}
     if isinstance(value, list):
         return [replaced(member, say, name) for member in value]
     # The beginning is kept, because whyoom interprets parts of some texts.

@@ -296,7 +296,7 @@ def strict_json(text):
     return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
 
 
-PLACES = {"line", "last_line", "startLine", "endLine", "offset", "bytes", "seconds", "row_bytes", "fact_lines", "by_program"}
+PLACES = {"line", "last_line", "startLine", "endLine", "offset", "bytes", "seconds", "row_bytes", "fact_lines"}
 
 
 def shape(value, name=""):

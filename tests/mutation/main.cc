@@ -30,7 +30,7 @@
 #include "pages/failure_pages.h"
 #include "program/xla_dump.h"
 #include "report/diff.h"
-#include "report/record/json_printer.h"
+#include "report/printers.h"
 #include "report/text/text_printer.h"
 #include "rules/rule_file.h"
 #include "text/utf8.h"

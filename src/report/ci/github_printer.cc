@@ -1,19 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
 
 #include "report/failure_view.h"
-#include "report/layout.h"
 #include "report/printers.h"
-#include "report/source_place.h"
 #include "report/summary.h"
 #include "report/text/text_printer.h"
-#include "report/unknown_errors.h"
 #include "rules/sha256.h"
 #include "text/utf8.h"
 
@@ -24,45 +19,27 @@ constexpr std::size_t kMostAnnotations = 10;  // per step and level, as GitHub s
 constexpr std::size_t kLongestTitle = 255;
 constexpr std::size_t kLongestMessage = 4000;  // the runner cuts at 4096 characters
 
+constexpr const char* kSpecialInProperty = "%\r\n:,";
+
 std::string Escape(std::string_view text, std::string_view special) {
   std::string escaped;
-  for (const char c : text) {
-    if (special.find(c) == std::string_view::npos) {
-      escaped += c;
-    } else {
-      escaped += fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    }
-  }
+  for (const char c : text)
+    escaped += special.find(c) == std::string_view::npos ? std::string(1, c) : fmt::format("%{:02X}", c);
   return escaped;
 }
 
-std::string EscapeMessage(std::string_view text) { return Escape(text, "%\r\n"); }
-
-std::string EscapeProperty(std::string_view text) { return Escape(text, "%\r\n:,"); }
-
-struct Annotation {
-  const char* level;
-  std::string title;
-  std::string message;
-  std::optional<SourcePlace> source = std::nullopt;  // relative to the source root
-};
-
-std::string Command(const Annotation& annotation) {
-  std::string properties;
-  if (annotation.source)
-    properties = fmt::format("file={},line={},", EscapeProperty(annotation.source->path), annotation.source->line);
-  return fmt::format("::{} {}title={}::{}\n", annotation.level, properties,
-                     EscapeProperty(CutBytes(annotation.title, kLongestTitle)),
-                     EscapeMessage(CutBytes(annotation.message, kLongestMessage)));
+std::string Command(const char* level, const std::string& title, const std::string& message,
+                    const std::string& place = "") {
+  return fmt::format("::{} {}title={}::{}\n", level, place, Escape(CutBytes(title, kLongestTitle), kSpecialInProperty),
+                     Escape(CutBytes(message, kLongestMessage), "%\r\n"));
 }
 
-std::optional<SourcePlace> SourceBelow(const std::string& root, const Failure& failure) {
-  std::optional<SourcePlace> source = UserSource(failure);
-  if (!source || source->line > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
-  std::optional<std::string> path = RelativeTo(root, source->path);
-  if (!path) return std::nullopt;
-  source->path = *std::move(path);
-  return source;
+// The user's line, if it is below the sources; else empty.
+std::string SourceProperties(const std::string& root, const Failure& failure) {
+  const std::optional<SourcePlace> source = UserSource(failure);
+  const std::optional<std::string> path = source ? RelativeTo(root, source->path) : std::nullopt;
+  if (!path || source->line > std::numeric_limits<std::int32_t>::max()) return {};
+  return fmt::format("file={},line={},", Escape(*path, kSpecialInProperty), source->line);
 }
 
 std::string FailureCommands(const Report& report, const std::string& source_root) {
@@ -73,43 +50,28 @@ std::string FailureCommands(const Report& report, const std::string& source_root
     const Failure& failure = report.failures[i];
     std::string title = RuleId(failure) + " " + Printable(failure.rule->title);
     if (const std::string program = ProgramOf(failure); !program.empty()) title += " (" + program + ")";
-    text += Command({"error", title, PrintShort(failure), SourceBelow(source_root, failure)});
+    text += Command("error", title, PrintShort(failure), SourceProperties(source_root, failure));
   }
   if (count > shown)
-    text += Command(
-        {"error", "whyoom", fmt::format("{} more failures: see the report in the log of this step", count - shown)});
+    text += Command("error", "whyoom",
+                    fmt::format("{} more failures: see the report in the log of this step", count - shown));
   return text;
 }
 
 std::string RemarkCommands(const Report& report) {
   std::string text;
   for (const Remark& remark : RemarksOf(report, kMostAnnotations)) {
-    const std::string hint = remark.hint == nullptr ? "" : std::string("\n\n") + remark.hint;
-    text += Command({remark.level, remark.title, remark.Sentence() + hint});
+    text += remark.is_unknown
+                ? Command(report.strict ? "error" : "warning", kUnknownErrors, remark.Sentence() + "\n\n" + kRuleHint)
+                : Command("warning", "whyoom could not read everything", remark.Sentence());
   }
   return text;
 }
 
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
-// The token that makes the runner obey commands again. The text must not contain it, in upper or lower case. It is a
-// digest of the text, or of the text and that digest if the text contains the digest.
-std::string EndToken(const std::string& text) {
-  const std::string lower = LowerCase(text);
-  std::string token = Sha256Hex(text);
-  while (lower.find(token) != std::string::npos) token = Sha256Hex(token + text);
-  return token;
-}
-
 // The runner treats "::x::" at the start of a line and "##[x]" anywhere in it as commands. Escaping lines is not
-// enough, so commands are disabled for this text.
+// enough, so commands are disabled until a token that the text cannot contain, because it is the text's digest.
 std::string Inert(const std::string& text) {
-  const std::string token = EndToken(text);
+  const std::string token = Sha256Hex(text);
   return "::stop-commands::" + token + "\n" + text + "::" + token + "::\n";
 }
 
@@ -118,15 +80,12 @@ std::string Inert(const std::string& text) {
 std::string PrintGithub(const Report& report, const std::string& source_root) {
   const std::string inputs = Counted(report.artifacts, "input", "inputs");
   std::string text = FailureCommands(report, source_root) + RemarkCommands(report);
-  const bool none_read = NothingRead(report);
-  if (report.failures.empty() && !none_read)
-    text += Command({"notice", "whyoom", NothingFoundText(report) + " in " + inputs});
-  if (const std::string hidden_failures = HiddenText(report); !hidden_failures.empty())
-    text += Command({"notice", "whyoom", hidden_failures});
+  if (report.failures.empty() && !NothingRead(report))
+    text += Command("notice", "whyoom", NothingFoundText(report) + " in " + inputs);
+  if (const std::string hidden = HiddenText(report); !hidden.empty()) text += Command("notice", "whyoom", hidden);
   if (report.failures.empty() && report.problems.empty()) return text;
-  text += "::group::whyoom: " + Counted(report.failures.size(), "failure", "failures") + " in " + inputs + "\n";
-  text += Inert(PrintText(report, TextOptions()));
-  return text + "::endgroup::\n";
+  return text + "::group::whyoom: " + Counted(report.failures.size(), "failure", "failures") + " in " + inputs + "\n" +
+         Inert(PrintText(report, TextOptions())) + "::endgroup::\n";
 }
 
 }  // namespace whyoom

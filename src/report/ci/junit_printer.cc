@@ -1,18 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
-#include <vector>
 
 #include "report/encodings.h"
 #include "report/failure_view.h"
-#include "report/layout.h"
 #include "report/printers.h"
 #include "report/summary.h"
 #include "report/text/text_printer.h"
-#include "report/unknown_errors.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -22,103 +18,77 @@ namespace {
 constexpr std::size_t kMostTexts = 1000;
 constexpr std::size_t kLongestCaseName = 500;
 
-struct Test {
-  std::string class_name;
-  std::string name;
-  const char* outcome = nullptr;  // element name, such as "failure"; null: passed
-  std::string type;
-  std::string message;
-  std::string text;
-};
-
 std::string Attribute(const char* name, std::string_view value) {
   return fmt::format(" {}=\"{}\"", name, EscapeMarkup(value, true));
 }
 
-std::string Element(const Test& test) {
-  const std::string head = "    <testcase" + Attribute("classname", test.class_name) + Attribute("name", test.name);
-  if (test.outcome == nullptr) return head + "/>\n";
-  return head + ">\n" +
-         fmt::format("      <{0}{1}{2}>{3}</{0}>\n", test.outcome, Attribute("type", test.type),
-                     Attribute("message", test.message), EscapeMarkup(test.text, false)) +
-         "    </testcase>\n";
-}
+class Tests {
+ public:
+  // A test that did not pass. Makes its name unique, because one input may have several problems.
+  void Add(const char* outcome, const std::string& class_name, const std::string& name, const std::string& message,
+           const std::string& text) {
+    ++counts_[outcome];
+    const std::string wanted = CutBytes(name, kLongestCaseName);
+    std::string unique = wanted;
+    for (std::size_t i = 2; !names_.insert(class_name + '\n' + unique).second; ++i)
+      unique = fmt::format("{} ({})", wanted, i);
+    xml_ += fmt::format("    <testcase{0}{1}>\n      <{2}{3}{4}>{5}</{2}>\n    </testcase>\n",
+                        Attribute("classname", class_name), Attribute("name", unique), outcome,
+                        Attribute("type", class_name), Attribute("message", message), EscapeMarkup(text));
+  }
 
-std::string Property(const char* name, const std::string& value) {
-  return "      <property" + Attribute("name", name) + Attribute("value", value) + "/>\n";
-}
+  // `properties` is XML. If there are no tests, adds one that passed.
+  std::string Print(const std::string& properties) {
+    if (names_.empty()) xml_ = "    <testcase classname=\"whyoom\" name=\"no out-of-memory error\"/>\n";
+    const std::string counts =
+        fmt::format(" name=\"whyoom\" tests=\"{}\" failures=\"{}\" errors=\"{}\"",
+                    std::max<std::size_t>(1, names_.size()), counts_["failure"], counts_["error"]);
+    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + counts + ">\n  <testsuite" + counts +
+           ">\n    <properties>\n" + properties + "    </properties>\n" + xml_ + "  </testsuite>\n</testsuites>\n";
+  }
 
-std::string JunitXml(const std::vector<Test>& tests,
-                     const std::vector<std::pair<const char*, std::string>>& properties) {
-  const auto count = [&](std::string_view outcome) {
-    return std::count_if(tests.begin(), tests.end(),
-                         [&](const Test& test) { return test.outcome != nullptr && test.outcome == outcome; });
-  };
-  const std::string counts = fmt::format(" name=\"whyoom\" tests=\"{}\" failures=\"{}\" errors=\"{}\"", tests.size(),
-                                         count("failure"), count("error"));
-  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + counts + ">\n  <testsuite" + counts +
-                     ">\n    <properties>\n";
-  for (const auto& [name, value] : properties) text += Property(name, value);
-  text += "    </properties>\n";
-  for (const Test& test : tests) text += Element(test);
-  return text + "  </testsuite>\n</testsuites>\n";
-}
-
-Test FailedTest(const Failure& failure, bool with_text) {
-  const std::string program = ProgramOf(failure);
-  Test test;
-  test.class_name = RuleId(failure);
-  test.name = CutBytes(program.empty() ? Printable(failure.rule->title) : program, kLongestCaseName) + " [" +
-              Printable(failure.id) + "]";
-  test.outcome = "failure";
-  test.type = test.class_name;
-  test.message = Verdict(failure);
-  test.text = with_text ? PrintFailure(failure) : PrintShort(failure);
-  return test;
-}
-
-// One input may have several problems, but tests need different names.
-std::string NewName(const std::string& class_name, const std::string& wanted, std::set<std::string>* names) {
-  const std::string name = CutBytes(wanted, kLongestCaseName);
-  std::string made = name;
-  for (std::size_t i = 2; !names->insert(class_name + '\n' + made).second; ++i) made = fmt::format("{} ({})", name, i);
-  return made;
-}
+ private:
+  std::string xml_;
+  std::set<std::string> names_;
+  std::map<std::string_view, std::size_t> counts_;  // by outcome
+};
 
 // An unread input is an error. An unknown error is skipped, because it may be harmless; with --strict it fails.
-Test RemarkTest(const Remark& remark, bool strict, std::set<std::string>* names) {
-  const bool is_unknown = remark.hint != nullptr;
-  const bool of_report = remark.problem == nullptr || remark.problem->of_report;
-  const char* kind = is_unknown ? "whyoom.unknown_error" : of_report ? "whyoom.report" : "whyoom.input";
-  const std::string name = NewName(kind, remark.place.empty() ? "the report" : remark.place, names);
-  const char* outcome = !is_unknown ? "error" : strict ? "failure" : "skipped";
-  const std::string text =
-      is_unknown ? fmt::format("{}: {}\n{}\n", remark.title, remark.text, remark.hint) : remark.Sentence();
-  return {kind, name, outcome, kind, remark.text, text};
-}
-
-std::vector<Test> TestsOf(const Report& report) {
-  std::vector<Test> tests;
-  for (const Failure& failure : report.failures) tests.push_back(FailedTest(failure, tests.size() < kMostTexts));
-  std::set<std::string> names;
-  for (const Remark& remark : RemarksOf(report, kMostTexts)) tests.push_back(RemarkTest(remark, report.strict, &names));
-  if (tests.empty()) tests.push_back({"whyoom", "no out-of-memory error", nullptr, "", "", ""});
-  return tests;
+void AddRemark(const Remark& remark, bool strict, Tests* tests) {
+  const std::string name = remark.place.empty() ? "the report" : remark.place;
+  if (remark.is_unknown) {
+    tests->Add(strict ? "failure" : "skipped", "whyoom.unknown_error", name, remark.text,
+               fmt::format("{}: {}\n{}\n", kUnknownErrors, remark.text, kRuleHint));
+  } else {
+    const bool of_report = remark.problem == nullptr || remark.problem->of_report;
+    tests->Add("error", of_report ? "whyoom.report" : "whyoom.input", name, remark.text, remark.Sentence());
+  }
 }
 
 }  // namespace
 
 std::string PrintJunit(const Report& report) {
-  std::vector<std::pair<const char*, std::string>> properties = {
-      {"version", report.version},
-      {"rules", report.rules_fingerprint},
-      {"inputs", fmt::format("{}", report.artifacts)},
-      {"bytes", fmt::format("{}", report.bytes)},
-      {"occurrences", fmt::format("{}", Summarize(report).occurrences)}};
-  if (!report.rule_files.empty())
-    properties.insert(properties.begin() + 2, {"rule_files", RuleFilesPhrase(report.rule_files)});
-  if (!report.hidden.empty()) properties.emplace_back("ignored", fmt::format("{}", report.hidden.size()));
-  return JunitXml(TestsOf(report), properties);
+  std::string properties;
+  const auto add = [&](const char* name, const std::string& value) {
+    properties += "      <property" + Attribute("name", name) + Attribute("value", value) + "/>\n";
+  };
+  add("version", report.version);
+  add("rules", report.rules_fingerprint);
+  if (!report.rule_files.empty()) add("rule_files", RuleFilesPhrase(report.rule_files));
+  add("inputs", std::to_string(report.artifacts));
+  add("bytes", std::to_string(report.bytes));
+  add("occurrences", std::to_string(Summarize(report).occurrences));
+  if (!report.hidden.empty()) add("ignored", std::to_string(report.hidden.size()));
+  Tests tests;
+  std::size_t texts = 0;
+  for (const Failure& failure : report.failures) {
+    const std::string program = ProgramOf(failure);
+    const std::string name = program.empty() ? Printable(failure.rule->title) : program;
+    tests.Add("failure", RuleId(failure), name + " [" + Printable(failure.id) + "]", Verdict(failure),
+              texts++ < kMostTexts ? PrintFailure(failure) : PrintShort(failure));
+  }
+  for (const Remark& remark : RemarksOf(report, kMostTexts)) AddRemark(remark, report.strict, &tests);
+  return tests.Print(properties);
 }
 
 }  // namespace whyoom

@@ -55,12 +55,6 @@ void Describe(V& v, RecordOf<MemoryMoment> auto& moment) {
   if constexpr (V::kReads) moment.at = at;
 }
 
-void Describe(auto& v, RecordOf<ArraySplit> auto& split) {
-  v.Record("split");
-  v.Need("mesh_axis", split.mesh_axis);
-  MaybeAll(v, "array", split.array, "is_argument", split.is_argument, "spec", split.spec);
-}
-
 void Describe(auto& v, RecordOf<LiveArray> auto& live) {
   v.Record("live_array");
   NeedAll(v, "array", live.array, "bytes", live.bytes);
@@ -75,13 +69,14 @@ void Describe(auto& v, RecordOf<Room> auto& room) {
            room.batch_axis, "sequence_axis", room.sequence_axis);
 }
 
-// Adds the fields of the estimates to the enclosing record.
+// Adds the fields of the estimates to the enclosing record. They are known if the kinds of memory are.
 template <class V>
-void DescribeProspects(V& v, RecordOf<std::optional<ProgramEstimates>> auto& estimates) {
-  v.Group("memory", estimates, [&](auto& known) {
-    v.Need("memory", known.memory);
-    MaybeAll(v, "timeline", known.timeline, "live", known.live, "room", known.room);
-  });
+void DescribeEstimates(V& v, RecordOf<std::optional<ProgramEstimates>> auto& estimates) {
+  ProgramEstimates known = estimates.value_or(ProgramEstimates());
+  MaybeAll(v, "memory", known.memory, "timeline", known.timeline, "live", known.live, "room", known.room);
+  if constexpr (V::kReads) {
+    if (!known.memory.empty()) estimates = std::move(known);
+  }
 }
 
 void Describe(auto& v, RecordOf<Link> auto& link) {
@@ -124,10 +119,7 @@ void Describe(V& v, RecordOf<Allocation> auto& row) {
   if constexpr (V::kReads) {
     row.shape_text = shape + layout;
     if (dtype.empty()) return;
-    row.array = ParseArrayShape(row.shape_text).value_or(ArrayShape());  // keep the text of an unrecognised form
-    row.array->dtype = dtype;
-    row.array->shape = shape;
-    row.array->layout = layout;
+    row.array = ParseArrayShape(row.shape_text);
   }
 }
 
@@ -168,8 +160,7 @@ void Describe(auto& v, RecordOf<Recompilation> auto& recompilation) {
   v.Maybe("stopped", recompilation.stopped);
 }
 
-template <class V>
-void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
+void Describe(auto& v, RecordOf<RankedRemedy> auto& ranked) {
   v.Record("remedy");
   v.Need("rank", ranked.rank);
   v.Rule("id", ranked.remedy);
@@ -181,22 +172,19 @@ void Describe(V& v, RecordOf<RankedRemedy> auto& ranked) {
   MaybeAll(v, "saves_bytes", ranked.saves_bytes, "left_bytes", ranked.left_bytes, "spread_bytes", ranked.spread_bytes);
   v.Maybe("basis", ranked.basis, {.one_of = "program list compiled"});
   MaybeAll(v, "compiled", ranked.compiled, "patch", ranked.patch, "verified_bytes", ranked.verified_bytes, "parts",
-           ranked.parts, "axis", ranked.axis, "split", ranked.split, "at_least", ranked.at_least, "enough",
-           ranked.enough, "borderline", ranked.borderline, "enough_with", ranked.enough_with, "free", ranked.free);
+           ranked.parts, "axis", ranked.axis, "at_least", ranked.at_least, "enough", ranked.enough, "borderline",
+           ranked.borderline);
+  v.Maybe("enough_with", ranked.enough_with, {.form = "name"});
+  v.Maybe("free", ranked.free);
   v.MayShow("note", [&] { return ranked.remedy->note; });
   NeedAll(v, "why", ranked.why, "how", ranked.how);
   v.Show("links", [&] { return ranked.remedy->links; });
   v.Maybe("rank_reasons", ranked.rank_reasons);
-  if constexpr (V::kReads) {
-    for (const std::string& id : ranked.enough_with) {
-      if (v.rules().FindRemedy(id) == nullptr) v.SetFaulty();
-    }
-  }
 }
 
 void Describe(auto& v, RecordOf<Contradiction> auto& contradiction) {
   v.Record("contradiction");
-  v.Need("id", contradiction.id, {.form = &kRuleName});
+  v.Need("id", contradiction.id, {.form = "name"});
   v.Need("text", contradiction.text);
   v.Maybe("line", contradiction.line);
   v.Facts("figures", contradiction.figures);
@@ -209,7 +197,7 @@ void Describe(auto& v, RecordOf<RuledOut> auto& out) {
   v.Need("why", out.why);
 }
 
-// One scenario of the failure's failure.
+// A scenario of the failure's rule.
 struct ScenarioRecord {
   std::string id;
   std::string title;
@@ -234,27 +222,17 @@ void DescribeScenarios(V& v, RecordOf<Failure> auto& failure) {
   }
   MaybeAll(v, "scenario", scenario, "scenario_candidates", candidates);
   if constexpr (V::kReads) {
-    const auto find = [&](const ScenarioRecord& record) -> const Scenario* {
-      for (const Scenario& known : failure.rule->scenarios) {
-        if (known.id == record.id) return &known;
-      }
-      v.SetFaulty();
-      return nullptr;
-    };
     if (v.faulty()) return;
+    const auto& known = failure.rule->scenarios;
+    const auto find = [&](const ScenarioRecord& record) {
+      const auto found =
+          std::find_if(known.begin(), known.end(), [&](const Scenario& one) { return one.id == record.id; });
+      if (found == known.end()) v.SetFaulty();
+      return found == known.end() ? nullptr : &*found;
+    };
     if (scenario) failure.scenario = find(*scenario);
     for (const ScenarioRecord& candidate : candidates) failure.candidates.push_back(find(candidate));
   }
-}
-
-// The field `retry` is always written, but reports of older versions lack it.
-template <class V>
-void DescribeRetry(V& v, RecordOf<Retry> auto& retry) {
-  std::optional<Retry::Answer> answer;
-  if constexpr (!V::kReads) answer = retry.answer;
-  v.Maybe("retry", answer, {.one_of = "never maybe unknown"});
-  v.Maybe("retry_why", retry.why);
-  if constexpr (V::kReads) retry.answer = answer.value_or(Retry::Answer::kUnknown);
 }
 
 template <class V>
@@ -269,8 +247,6 @@ void DescribeTally(V& v, RecordOf<Failure> auto& failure) {
     estimated = !tally.hosts.complete;
   }
   v.Maybe("also", also);
-  v.MayShow("also_left_out",
-            [&] { return also.empty() ? 0 : tally.reports - std::min<std::uint64_t>(tally.reports, also.size() + 1); });
   v.Show("occurrences", [&] { return tally.occurrences(); });
   v.Maybe("occurrences_estimated", estimated);
   v.MayShow("artifacts", [&] { return tally.artifacts > 1 ? tally.artifacts : 0; });
@@ -284,10 +260,9 @@ void DescribeTally(V& v, RecordOf<Failure> auto& failure) {
   }
 }
 
-template <class V>
-void Describe(V& v, RecordOf<Failure> auto& failure) {
+void Describe(auto& v, RecordOf<Failure> auto& failure) {
   v.Record("diagnosis");
-  v.Need("id", failure.id, {.form = &kId});
+  v.Need("id", failure.id, {.form = "id"});
   v.Rule("code", failure.rule);
   v.MayShow("aliases", [&] { return failure.rule->aliases; });
   v.Show("title", [&] { return failure.rule->title; });
@@ -295,17 +270,18 @@ void Describe(V& v, RecordOf<Failure> auto& failure) {
   DescribeScenarios(v, failure);
   v.Need("confidence", failure.confidence, {.one_of = "low medium high"});
   v.Maybe("contradictions", failure.contradictions);
-  DescribeRetry(v, failure.retry);
+  v.Need("retry", failure.retry.answer, {.one_of = "never maybe unknown"});
+  v.Maybe("retry_why", failure.retry.why);
   v.Maybe("recovered", failure.recovered);
   NeedAll(v, "message", failure.message, "where", failure.where);
   DescribeTally(v, failure);
-  v.Maybe("framework", failure.framework, {.form = &kRuleName});
+  v.Maybe("framework", failure.framework, {.form = "name"});
   v.Facts("facts", failure.facts);
   v.Need("why", failure.why);
   v.Maybe("source_lines", failure.code);
   v.Need("allocations", failure.allocations);
   v.Maybe("allocations_left_out", failure.allocations_left_out);
-  DescribeProspects(v, failure.estimates);
+  DescribeEstimates(v, failure.estimates);
   v.Maybe("recompilation", failure.recompilation);
   v.Need("remedies", failure.remedies);
   v.Maybe("ruled_out", failure.ruled_out);
@@ -324,7 +300,7 @@ void DescribeMerge(V& v, RecordOf<Failure> auto& failure, std::string rules) {
     }
   }
   v.Record("diagnosis_merge");
-  v.Need("rules", rules, {.form = &kFingerprint});
+  v.Need("rules", rules, {.form = "fingerprint"});
   NeedAll(v, "reports", tally.reports, "artifacts", tally.artifacts, "nameless_artifacts", tally.nameless_artifacts,
           "replicas", tally.replicas, "repeats", tally.repeats, "row_bytes", failure.completeness.row_bytes, "whole",
           failure.completeness.whole, "numbers", failure.completeness.numbers, "facts", failure.completeness.facts,
@@ -338,19 +314,15 @@ void DescribeMerge(V& v, RecordOf<Failure> auto& failure, std::string rules) {
   }
 }
 
-template <class V>
-void Describe(V& v, RecordOf<CompiledProgram> auto& program) {
+void Describe(auto& v, RecordOf<CompiledProgram> auto& program) {
   v.Record("program");
-  v.Need("id", program.id, {.form = &kId});
+  v.Need("id", program.id, {.form = "id"});
   v.Need("basis", program.basis, {.one_of = "dump log"});
   v.MayShow("module", [&] { return program.facts.Text("module"); });
   NeedAll(v, "where", program.where, "occurrences", program.occurrences);
   v.Facts("facts", program.facts);
   v.Need("allocations", program.allocations);
-  DescribeProspects(v, program.estimates);
-  if constexpr (V::kReads) {
-    if (program.basis != "dump" && program.basis != "log") v.SetFaulty();
-  }
+  DescribeEstimates(v, program.estimates);
 }
 
 void Describe(auto& v, RecordOf<Share> auto& share) {
@@ -358,18 +330,11 @@ void Describe(auto& v, RecordOf<Share> auto& share) {
   NeedAll(v, "diagnoses", share.failures, "occurrences", share.occurrences);
 }
 
-template <class V>
-void Describe(V& v, RecordOf<Summary> auto& summary) {
-  std::map<std::string, std::uint64_t> by_code;
-  if constexpr (!V::kReads) {
-    for (const auto& [code, share] : summary.by_code) by_code[code] = share.failures;
-  }
+void Describe(auto& v, RecordOf<Summary> auto& summary) {
   v.Record("summary");
   NeedAll(v, "artifacts", summary.artifacts, "bytes", summary.bytes, "diagnoses", summary.failures, "occurrences",
-          summary.occurrences, "by_code", by_code, "by_scenario", summary.by_scenario, "by_program",
-          summary.by_program);
-  v.Maybe("programs_left_out", summary.programs_left_out);
-  v.Need("by_remedy", summary.by_remedy);
+          summary.occurrences, "by_code", summary.by_code, "by_scenario", summary.by_scenario, "by_remedy",
+          summary.by_remedy);
   MaybeAll(v, "first_time", summary.first_time, "last_time", summary.last_time);
   v.Need("problem_count", summary.problems);
 }
@@ -386,7 +351,7 @@ struct SummaryMerge {
 
 void Describe(auto& v, RecordOf<SummaryMerge> auto& merge) {
   v.Record("summary_merge");
-  v.Need("rules", merge.rules, {.form = &kFingerprint});
+  v.Need("rules", merge.rules, {.form = "fingerprint"});
   NeedAll(v, "problems_left_out", merge.problems_left_out, "reports_left_out", merge.reports_left_out, "programs",
           merge.programs, "programs_left_out", merge.programs_left_out);
   std::vector<std::string> ignored(merge.hidden.begin(), merge.hidden.end());
@@ -404,7 +369,7 @@ struct ToolRecord {
 void Describe(auto& v, RecordOf<ToolRecord> auto& tool) {
   v.Record("tool");
   v.Need("version", tool.version);
-  v.Need("rules", tool.rules, {.form = &kFingerprint});
+  v.Need("rules", tool.rules, {.form = "fingerprint"});
   v.Maybe("rule_files", tool.rule_files);
 }
 
@@ -418,55 +383,55 @@ void Describe(auto& v, RecordOf<JobRecord> auto& job) {
   v.Need("exit_status", job.exit_status);
 }
 
-inline std::optional<JobRecord> JobOf(const Report& report) {
-  return report.exit_status ? std::optional(JobRecord{*report.exit_status}) : std::nullopt;
+// What made the report.
+void DescribeOrigin(auto& v, const Report& report) {
+  std::optional<JobRecord> job;
+  if (report.exit_status) job = {*report.exit_status};
+  v.Constant("schema", kReportSchema);
+  v.Need("tool", ToolRecord{report.version, report.rules_fingerprint, ShownRuleFiles(report.rule_files)});
+  v.Maybe("run", job);
 }
 
 // The output of --format json.
 void Describe(auto& v, RecordOf<Report> auto& report) {
   v.Record("report");
-  v.Constant("schema", kReportSchema);
-  v.Need("tool", ToolRecord{report.version, report.rules_fingerprint, ShownRuleFiles(report.rule_files)});
-  v.Maybe("run", JobOf(report));
+  DescribeOrigin(v, report);
   v.Need("diagnoses", report.failures);
   MaybeAll(v, "programs", report.programs, "programs_left_out", report.programs_left_out);
   v.Part("summary", [&](auto& part) {
-    part.Extend(BoundedSummary(report));
+    part.Extend(Summarize(report));
     part.Need("problems", report.problems);
     part.MayShow("ignored", [&] { return report.hidden.size(); });
   });
 }
 
+// Keeps only the fields of a diagnosis that a first look needs: two reasons, three remedies, and their first steps.
+Json BriefRecord(Json diagnosis);
+
 // The lines of --format ndjson.
 
-template <class V>
-void DescribeHeader(V& v, RecordOf<ToolRecord> auto& tool, const std::optional<JobRecord>& job) {
+void DescribeHeader(auto& v, const Report& report) {
   v.Record("header_record");
   v.Constant("type", "header");
-  v.Constant("schema", kReportSchema);
-  v.Need("tool", tool);
-  v.Maybe("run", job);
+  DescribeOrigin(v, report);
 }
 
 // `rules` is the fingerprint of the rule data.
-template <class V>
-void DescribeDiagnosis(V& v, RecordOf<Failure> auto& failure, const std::string& rules) {
+void DescribeDiagnosis(auto& v, RecordOf<Failure> auto& failure, const std::string& rules) {
   v.Record("diagnosis_record");
   v.Constant("type", "diagnosis");
   v.Extend(failure);
   v.Part("merge", [&](auto& part) { DescribeMerge(part, failure, rules); });
 }
 
-template <class V>
-void DescribeProgram(V& v, RecordOf<CompiledProgram> auto& program, std::string rules) {
+void DescribeProgram(auto& v, RecordOf<CompiledProgram> auto& program, std::string rules) {
   v.Record("program_record");
   v.Constant("type", "program");
   v.Extend(program);
-  v.Part("merge", [&](auto& part) { part.Need("rules", rules, {.form = &kFingerprint}); });
+  v.Part("merge", [&](auto& part) { part.Need("rules", rules, {.form = "fingerprint"}); });
 }
 
-template <class V>
-void DescribeSummary(V& v, RecordOf<Summary> auto& summary, RecordOf<SummaryMerge> auto& merge) {
+void DescribeSummary(auto& v, RecordOf<Summary> auto& summary, RecordOf<SummaryMerge> auto& merge) {
   v.Record("summary_record");
   v.Constant("type", "summary");
   v.Extend(summary);

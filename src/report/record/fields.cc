@@ -1,38 +1,33 @@
 #include "report/record/fields.h"
 
-#include <chrono>
+#include <re2/re2.h>
+
 #include <cmath>
-#include <cstdio>
 
 #include "report/encodings.h"
 
 namespace whyoom {
 namespace {
 
-bool IsId(std::string_view id) {
-  return id.size() == 16 && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 // Rejects names that whyoom does not write.
 bool IsRuleName(std::string_view name) {
-  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == '-';
-  });
+  static const re2::RE2 form("[A-Za-z0-9_.-]{1,64}");
+  return re2::RE2::FullMatch(name, form);
 }
 
-std::optional<Value> ReadFact(const nlohmann::json& field) {
-  if (field.is_number()) return field.get<double>();
-  if (field.is_boolean()) return field.get<bool>();
-  if (field.is_string()) return field.get<std::string>();
-  return std::nullopt;
+bool HasForm(const std::string& text, const FieldSpec& spec) {
+  if (*spec.one_of != '\0') {
+    const std::vector<std::string> words = WordsOf(spec.one_of);
+    return std::find(words.begin(), words.end(), text) != words.end();
+  }
+  return spec.form == "id" ? IsId(text) : spec.form != "name" || IsRuleName(text);
 }
 
 }  // namespace
 
-const TextForm kId = {"id", IsId};
-const TextForm kFingerprint = {"fingerprint", nullptr};
-const TextForm kRuleName = {"name", IsRuleName};
+bool IsId(std::string_view text) {
+  return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 
 Json ValueToJson(const Value& value) {
   if (const auto number = AsNumber(value)) {
@@ -80,13 +75,11 @@ void RecordReader::Rule(const char* key, const Remedy*& remedy) {
 }
 
 void RecordReader::Facts(const char* key, Evidence& facts) {
-  const nlohmann::json& fields = Object(key);
-  faulty_ = faulty_ || !fields.is_object();
-  if (faulty_) return;
-  for (const auto& [name, field] : fields.items()) {
-    const std::optional<Value> value = ReadFact(field);
-    faulty_ = faulty_ || !value || !IsRuleName(name);
-    if (!faulty_) facts.Set(name, *value, {});
+  std::map<std::string, Value> values;
+  Need(key, values);
+  for (const auto& [name, value] : values) {
+    faulty_ = faulty_ || !IsRuleName(name);
+    facts.Set(name, Value(value), {});
   }
 }
 
@@ -95,25 +88,22 @@ std::string LineOf(const Json& json) { return json.dump(-1, ' ', true, Json::err
 bool RecordReader::ReadText(const nlohmann::json& field, const FieldSpec& spec, std::string* text) {
   if (!field.is_string()) return false;
   *text = field.get<std::string>();
-  return spec.form == nullptr || spec.form->holds == nullptr || spec.form->holds(*text);
+  return HasForm(*text, spec);
 }
 
-// Accepts only the output of ToString(Timestamp). ParseTimestamp would reject times before 1970, which occur if an
-// unset clock is shown in a zone east of Greenwich.
+bool RecordReader::ReadValue(const nlohmann::json& field, Value* value) {
+  if (field.is_number()) *value = field.get<double>();
+  if (field.is_boolean()) *value = field.get<bool>();
+  if (field.is_string()) *value = field.get<std::string>();
+  return field.is_primitive() && !field.is_null();
+}
+
+// Accepts only the output of ToString(Timestamp).
 bool RecordReader::ReadTime(const nlohmann::json& field, Timestamp* time) {
-  namespace chrono = std::chrono;
   std::string text;
-  int year = 0, hour = 0, minute = 0, second = 0, fraction = 0;
-  unsigned month = 0, day = 0;
-  if (!ReadText(field, {}, &text)) return false;
-  if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d.%6d", &year, &month, &day, &hour, &minute, &second,
-                  &fraction) < 6)
-    return false;
-  const chrono::year_month_day date{chrono::year(year), chrono::month(month), chrono::day(day)};
-  const auto moment = chrono::sys_days(date).time_since_epoch() + chrono::hours(hour) + chrono::minutes(minute) +
-                      chrono::seconds(second) + chrono::microseconds(fraction);
-  *time = {moment.count(), text.ends_with('Z')};
-  return date.ok() && ToString(*time) == text;
+  const auto read = ReadText(field, {}, &text) ? ParseTimestamp(text) : std::nullopt;
+  *time = read.value_or(Timestamp());
+  return read && ToString(*read) == text;
 }
 
 }  // namespace whyoom

@@ -18,7 +18,6 @@
 //   Facts(key, evidence)    facts by name
 //   Constant(key, text)     a constant text
 //   Part(key, f)            a nested object; f describes it with a visitor of its own
-//   Group(key, value, f)    fields that are all present or all absent; readers look for a list `key` that is not empty
 //   Extend(value)           all fields of another record
 //
 // Values are texts, numbers, booleans, Timestamps, enumerations, Values of the rule data (write-only, null if unknown),
@@ -40,7 +39,6 @@
 
 #include "facts/evidence.h"
 #include "input/artifact.h"
-#include "report/unknown_errors.h"
 #include "rules/rule_set.h"
 #include "rules/suggest.h"
 #include "text/timestamp.h"
@@ -54,21 +52,14 @@ using Json = nlohmann::ordered_json;
 template <class R, class Record>
 concept RecordOf = std::same_as<std::remove_const_t<R>, Record>;
 
-// A format of texts, such as ids; `name` is its name in the schema.
-struct TextForm {
-  const char* name;
-  bool (*holds)(std::string_view);  // null: not checked when read
-};
-extern const TextForm kId;           // of a failure or a program
-extern const TextForm kFingerprint;  // of the rule data
-extern const TextForm kRuleName;     // of a fact, a framework
-
-// Properties of a text field. Readers check `form`, and `one_of` of enumerations. docs/report-details.json describes
-// all fields, for the schema.
+// Properties of a text field, which readers check. docs/report-details.json describes all fields, for the schema.
 struct FieldSpec {
   const char* one_of = "";  // the possible texts, separated by blanks; for an enumeration in the order of its values
-  const TextForm* form = nullptr;
+  std::string_view form;    // "id", "name", "fingerprint"; the definition's name in the schema
 };
+
+// Whether the text is an id of a failure or a program, as whyoom makes it.
+bool IsId(std::string_view text);
 
 template <class T>
 concept IsInteger = std::is_integral_v<T> && !std::is_same_v<T, bool>;
@@ -109,10 +100,6 @@ class RecordWriter {
     describe(part);
     json_[key] = part.Take();
   }
-  template <class T>
-  void Group(const char* /*key*/, const std::optional<T>& value, auto describe) {
-    if (value) describe(*value);
-  }
   void Extend(const auto& value) { Describe(*this, value); }
 
   Json Take() { return std::move(json_); }
@@ -138,7 +125,7 @@ class RecordWriter {
       return value ? ValueJson(*value, spec) : Json(nullptr);
     } else if constexpr (IsVector<T>) {
       Json array = Json::array();
-      for (const auto& element : value) array.push_back(ValueJson(element, {}));
+      for (const auto& element : value) array.push_back(ValueJson(element, spec));
       return array;
     } else if constexpr (IsMap<T>) {
       Json object = Json::object();
@@ -192,10 +179,6 @@ class RecordReader {
     describe(part);
     faulty_ = faulty_ || part.faulty_;
   }
-  template <class T>
-  void Group(const char* key, std::optional<T>& value, auto describe) {
-    if (const nlohmann::json* list = Find(key); list != nullptr && !list->empty()) describe(value.emplace());
-  }
   void Extend(auto& value) { Describe(*this, value); }
 
   const RuleSet& rules() const { return *rules_; }
@@ -211,31 +194,23 @@ class RecordReader {
     if constexpr (IsOptional<T>) {
       return Read(field, spec, &value->emplace());
     } else if constexpr (IsVector<T>) {
-      const auto read = [&](const nlohmann::json& element) { return Read(element, {}, &value->emplace_back()); };
+      const auto read = [&](const nlohmann::json& element) { return Read(element, spec, &value->emplace_back()); };
       return field.is_array() && std::all_of(field.begin(), field.end(), read);
     } else if constexpr (IsMap<T>) {
       const auto read = [&](const auto& element) { return Read(element.value(), {}, &(*value)[element.key()]); };
       return field.is_object() && std::all_of(field.items().begin(), field.items().end(), read);
     } else if constexpr (std::is_enum_v<T>) {
       std::string text;
+      if (!ReadText(field, spec, &text)) return false;
       const std::vector<std::string> words = WordsOf(spec.one_of);
-      if (!ReadText(field, {}, &text)) return false;
-      const auto word = std::find(words.begin(), words.end(), text);
-      if (word != words.end()) *value = static_cast<T>(word - words.begin());
-      return word != words.end();
-    } else if constexpr (IsInteger<T>) {
-      // The parser stores an integer as signed only if it is negative.
-      const bool fits = field.is_number_unsigned()
-                            ? field.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())
-                            : field.is_number_integer() && std::is_same_v<T, std::int64_t>;
-      if (fits) *value = field.get<T>();
-      return fits;
-    } else if constexpr (std::is_same_v<T, double>) {
-      if (field.is_number()) *value = field.get<double>();
-      return field.is_number();
-    } else if constexpr (std::is_same_v<T, bool>) {
-      if (field.is_boolean()) *value = field.get<bool>();
-      return field.is_boolean();
+      *value = static_cast<T>(std::find(words.begin(), words.end(), text) - words.begin());
+      return true;
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      if (!IsNumberOf<T>(field)) return false;
+      *value = field.get<T>();
+      return true;
+    } else if constexpr (std::is_same_v<T, Value>) {
+      return ReadValue(field, value);
     } else if constexpr (std::is_same_v<T, Timestamp>) {
       return ReadTime(field, value);
     } else if constexpr (std::is_same_v<T, std::string>) {
@@ -246,7 +221,16 @@ class RecordReader {
       return !record.faulty_;
     }
   }
+  template <class T>
+  static bool IsNumberOf(const nlohmann::json& field) {
+    if constexpr (std::is_same_v<T, double>) return field.is_number();
+    if constexpr (std::is_same_v<T, bool>) return field.is_boolean();
+    // The parser stores an integer as signed only if it is negative.
+    if (!field.is_number_unsigned()) return field.is_number_integer() && std::is_same_v<T, std::int64_t>;
+    return field.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+  }
   static bool ReadText(const nlohmann::json& field, const FieldSpec& spec, std::string* text);
+  static bool ReadValue(const nlohmann::json& field, Value* value);
   static bool ReadTime(const nlohmann::json& field, Timestamp* time);
 
   const nlohmann::json& record_;

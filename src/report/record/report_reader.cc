@@ -7,8 +7,8 @@
 
 #include "input/artifact.h"
 #include "input/byte_source.h"
+#include "report/printers.h"
 #include "report/record/describe.h"
-#include "report/record/json_printer.h"
 
 namespace whyoom {
 namespace {
@@ -32,74 +32,63 @@ void ReportReader::Read(const std::string& path, ByteSource& source) {
   TextLines lines(source, kMostRecordBytes);
   Counts counts;
   std::string_view line;
-  for (std::uint64_t number = 1; lines.Next(&line); ++number) TakeLine(line, number, &counts);
+  for (std::uint64_t number = 1; lines.Next(&line); ++number) {
+    const std::string complaint = ReadRecord(line, &counts);
+    if (complaint.empty()) continue;
+    Complaint& same = counts.complaints[complaint];
+    if (same.count++ == 0) same.first_line = number;
+  }
   if (!source.problem().empty()) report_.problems.push_back({path, "", std::string(source.problem())});
   Tell(path, counts);
   if (report_.problems.size() > kProblemsAtOnce) SortProblems(&report_.problems, &report_.problems_left_out);
 }
 
-void ReportReader::TakeLine(std::string_view line, std::uint64_t number, Counts* counts) {
-  if (line.find_first_not_of(" \t") == std::string_view::npos) return;
-  const json record = json::parse(line, nullptr, false);
-  const std::string complaint = record.is_object() ? ReadRecord(record, counts) : kNoRecord;
-  if (complaint.empty()) return;
-  Complaint& same = counts->complaints[complaint];
-  if (same.count++ == 0) same.first_line = number;
-}
-
 // Returns what is wrong with the record, or an empty string. Ids and advice depend on the rule data, so records made
 // with other rule data are rejected.
-std::string ReportReader::ReadRecord(const json& record, Counts* counts) {
+std::string ReportReader::ReadRecord(std::string_view line, Counts* counts) {
+  if (line.find_first_not_of(" \t") == std::string_view::npos) return "";
+  const json record = json::parse(line, nullptr, false);
+  if (!record.is_object()) return kNoRecord;
   const std::string type = TextOf(record, "type");
   if (type == "header") {
     ++counts->headers;
     return TextOf(record, "schema") == kReportSchema ? "" : "the header of an unknown format";
   }
-  if (type == "problem") return ReadProblem(record, counts) ? "" : kNoRecord;
   const auto merge = record.find("merge");
   const std::string rules = merge != record.end() && merge->is_object() ? TextOf(*merge, "rules") : "";
-  if (rules.empty()) return kNoRecord;
-  if (rules != rules_.fingerprint) {
-    if (type == "summary") ++counts->summaries;
+  const bool is_summary = type == "summary";
+  if (type != "problem" && rules.empty()) return kNoRecord;
+  if (type != "problem" && rules != rules_.fingerprint) {
+    counts->summaries += is_summary ? 1 : 0;
     return fmt::format("made with different rule data ({}, here {}; pass the same --rules to merge)",
                        rules.substr(0, kShownFingerprint), rules_.fingerprint.substr(0, kShownFingerprint));
   }
-  const bool taken = (type == "diagnosis" && ReadDiagnosis(record, counts)) ||
-                     (type == "program" && ReadProgram(record, counts)) ||
-                     (type == "summary" && ReadSummary(record, counts));
-  return taken ? "" : kNoRecord;
+  if (is_summary) return ReadSummary(record, counts) ? "" : kNoRecord;
+  if (!ReadPart(type, record)) return kNoRecord;
+  ++counts->records;
+  return "";
 }
 
-bool ReportReader::ReadDiagnosis(const json& record, Counts* counts) {
+bool ReportReader::ReadPart(const std::string& type, const json& record) {
   RecordReader reader(record, &rules_);
-  Failure failure;
-  failure.rules = &rules_;
-  DescribeDiagnosis(reader, failure, "");
-  if (reader.faulty()) return false;
-  ++counts->records;
-  table_.Add(std::move(failure));
-  return true;
-}
-
-bool ReportReader::ReadProgram(const json& record, Counts* counts) {
-  RecordReader reader(record);
-  CompiledProgram program;
-  DescribeProgram(reader, program, "");
-  if (reader.faulty()) return false;
-  ++counts->records;
-  table_.programs().Add(std::move(program));
-  return true;
-}
-
-bool ReportReader::ReadProblem(const json& record, Counts* counts) {
-  RecordReader reader(record);
-  Problem problem;
-  DescribeProblem(reader, problem);
-  if (reader.faulty()) return false;
-  ++counts->records;
-  // Limits of a report and consequences of failures are determined again for the merged report.
-  if (!problem.of_report) report_.problems.push_back(std::move(problem));
-  return true;
+  if (type == "diagnosis") {
+    Failure failure;
+    failure.rules = &rules_;
+    DescribeDiagnosis(reader, failure, "");
+    if (!reader.faulty()) table_.Add(std::move(failure));
+  } else if (type == "program") {
+    CompiledProgram program;
+    DescribeProgram(reader, program, "");
+    if (!reader.faulty()) table_.programs().Add(std::move(program));
+  } else if (type == "problem") {
+    Problem problem;
+    DescribeProblem(reader, problem);
+    // Limits of a report and consequences of failures are determined again for the merged report.
+    if (!reader.faulty() && !problem.of_report) report_.problems.push_back(std::move(problem));
+  } else {
+    return false;
+  }
+  return !reader.faulty();
 }
 
 bool ReportReader::ReadSummary(const json& record, Counts* counts) {
@@ -117,12 +106,10 @@ bool ReportReader::ReadSummary(const json& record, Counts* counts) {
       table_.LeaveOut(code, count);
   }
   table_.programs().LeaveOut(merge.programs_left_out);
-  Report part;
-  part.artifacts = summary.artifacts;
-  part.bytes = summary.bytes;
-  part.problems_left_out = merge.problems_left_out;
-  part.hidden = std::move(merge.hidden);
-  report_.Join(std::move(part));
+  report_.Join({.artifacts = summary.artifacts,
+                .bytes = summary.bytes,
+                .problems_left_out = merge.problems_left_out,
+                .hidden = std::move(merge.hidden)});
   return true;
 }
 

@@ -43,11 +43,8 @@ class ReportReader {
     std::uint64_t summarized = 0;  // how many of them the summaries count
     std::map<std::string, Complaint> complaints;
   };
-  void TakeLine(std::string_view line, std::uint64_t number, Counts* counts);
-  std::string ReadRecord(const nlohmann::json& record, Counts* counts);
-  bool ReadDiagnosis(const nlohmann::json& record, Counts* counts);
-  bool ReadProgram(const nlohmann::json& record, Counts* counts);
-  bool ReadProblem(const nlohmann::json& record, Counts* counts);
+  std::string ReadRecord(std::string_view line, Counts* counts);
+  bool ReadPart(const std::string& type, const nlohmann::json& record);
   bool ReadSummary(const nlohmann::json& record, Counts* counts);
   void Tell(const std::string& path, const Counts& counts);
 

@@ -6,7 +6,7 @@
 
 #include "catch.h"
 #include "process.h"
-#include "report/source_place.h"
+#include "report/failure_view.h"
 #include "unit/report/made_report.h"
 
 using namespace whyoom;

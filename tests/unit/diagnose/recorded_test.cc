@@ -19,7 +19,7 @@
 #include "diagnose/report.h"
 #include "neutral_rules.h"
 #include "process.h"
-#include "report/record/json_printer.h"
+#include "report/printers.h"
 #include "rules/rule_set.h"
 
 using namespace whyoom;

@@ -18,14 +18,12 @@ TEST_CASE("a finding has the same names in every format", "[report]") {
   Failure failure = MadeFailure(rule);
   CHECK(RuleId(failure) == "T1.2");
   CHECK(ScenarioName(failure) == "T1.2");
-  CHECK(ScenarioTitle(failure) == "too large");
   CHECK(Verdict(failure) == "a test – too large");
   CHECK(ExplainCommand(failure) == "whyoom explain T1.2");
 
   failure.scenario = nullptr;
   CHECK(RuleId(failure) == "T1");
   CHECK(ScenarioName(failure) == "T1.?");
-  CHECK(ScenarioTitle(failure) == "a test");
   CHECK(Verdict(failure) == "a test");
   failure.candidates = {&rule.scenarios[0]};
   failure.candidates.push_back(&rule.scenarios[0]);

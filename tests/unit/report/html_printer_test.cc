@@ -13,7 +13,6 @@
 #include "hostile_report.h"
 #include "made_report.h"
 #include "report/printers.h"
-#include "report/record/json_printer.h"
 #include "report/report_document.h"
 #include "text/embedded.h"
 

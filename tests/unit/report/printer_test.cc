@@ -4,7 +4,7 @@
 #include <string>
 
 #include "catch.h"
-#include "report/record/json_printer.h"
+#include "report/printers.h"
 #include "report/text/text_printer.h"
 #include "text/utf8.h"
 

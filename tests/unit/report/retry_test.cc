@@ -8,7 +8,6 @@
 #include "report/failure_view.h"
 #include "report/printers.h"
 #include "report/record/describe.h"
-#include "report/record/json_printer.h"
 #include "report/text/text_printer.h"
 #include "unit/report/made_report.h"
 #include "unit/rules/rule_data.h"

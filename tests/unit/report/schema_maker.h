@@ -67,12 +67,6 @@ class SchemaMaker {
     properties_[key] = part.Take();
   }
   template <class T>
-  void Group(const char* /*key*/, std::optional<T>& value, auto describe) {
-    const Json required = required_;
-    describe(value.emplace());
-    required_ = required;
-  }
-  template <class T>
   void Extend(const T& /*value*/) {
     base_ = Define<T>();
   }
@@ -134,7 +128,7 @@ class SchemaMaker {
     if constexpr (IsOptional<T>) {
       return TypeOf<typename T::value_type>(spec, kNoLeast);
     } else if constexpr (IsVector<T>) {
-      return {{"type", "array"}, {"items", TypeOf<typename T::value_type>({}, 0)}};
+      return {{"type", "array"}, {"items", TypeOf<typename T::value_type>(spec, 0)}};
     } else if constexpr (IsMap<T>) {
       return {{"type", "object"}, {"additionalProperties", TypeOf<typename T::mapped_type>({}, 0)}};
     } else if constexpr (std::is_same_v<T, Value>) {
@@ -150,7 +144,7 @@ class SchemaMaker {
     } else if constexpr (std::is_same_v<T, Timestamp>) {
       return FormType("time");
     } else if constexpr (std::is_same_v<T, std::string> || std::is_enum_v<T>) {
-      if (spec.form != nullptr) return FormType(spec.form->name);
+      if (!spec.form.empty()) return FormType(std::string(spec.form));
       if (*spec.one_of != '\0') return {{"enum", WordsOf(spec.one_of)}};
       return {{"type", "string"}};
     } else {
@@ -162,7 +156,7 @@ class SchemaMaker {
     if (least != kNoLeast) number["minimum"] = least;
     return number;
   }
-  Json FormType(const char* name) { return Refer(name, With(name, {{"type", "string"}})); }
+  Json FormType(const std::string& name) { return Refer(name, With(name, {{"type", "string"}})); }
 
   Json& definitions_;
   std::string name_;

@@ -70,11 +70,10 @@ Json ReportSchema() {
   Failure failure;
   CompiledProgram program;
   Problem problem;
-  ToolRecord tool;
   Summary summary;
   SummaryMerge merge;
   add([&](auto& maker) { Describe(maker, report); });
-  add([&](auto& maker) { DescribeHeader(maker, tool, JobRecord{}); });
+  add([&](auto& maker) { DescribeHeader(maker, report); });
   add([&](auto& maker) { DescribeDiagnosis(maker, failure, ""); });
   add([&](auto& maker) { DescribeProgram(maker, program, ""); });
   add([&](auto& maker) { DescribeProblem(maker, problem); });

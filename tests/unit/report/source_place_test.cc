@@ -1,11 +1,10 @@
 // The line of the user's sources that a failure comes from.
-#include "report/source_place.h"
-
 #include <optional>
 #include <string>
 
 #include "catch.h"
 #include "made_report.h"
+#include "report/failure_view.h"
 #include "text/utf8.h"
 
 using namespace whyoom;

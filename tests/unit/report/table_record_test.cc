@@ -12,7 +12,7 @@
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "read/engine.h"
-#include "report/record/json_printer.h"
+#include "report/printers.h"
 #include "report/text/text_printer.h"
 
 namespace whyoom {
