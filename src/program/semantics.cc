@@ -2,6 +2,7 @@
 
 #include <iterator>
 #include <map>
+#include <span>
 #include <tuple>
 
 namespace whyoom {
