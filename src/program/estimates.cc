@@ -269,9 +269,11 @@ std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<Me
     const ArrayId array = program.values()[buffer.values.front()].array;
     if (!array || arrays.size() == kMostArrays) continue;
     const std::int64_t padding = buffer.size - UnpaddedBytes(program.ShapeOf(array)).value_or(buffer.size);
-    arrays.push_back({ShapeAtLine(program.module(), program.ShapeOf(array), array.instruction), buffer.size,
-                      std::max<std::int64_t>(0, padding), static_cast<double>(buffer.first) / length,
-                      static_cast<double>(buffer.last + 1) / length});
+    std::string name = program.ShapeOf(array).shape;
+    const SourceLine line = UserLine(program.module(), array.instruction);
+    if (!line.file.empty()) name += " at " + SourceLineText(line.file, line.line);
+    arrays.push_back({std::move(name), buffer.size, std::max<std::int64_t>(0, padding),
+                      static_cast<double>(buffer.first) / length, static_cast<double>(buffer.last + 1) / length});
   }
   return arrays;
 }
