@@ -1,16 +1,14 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <exception>
 #include <filesystem>
-#include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,15 +27,17 @@
 namespace whyoom {
 namespace {
 
-// The failures of the followed inputs, and which of them were printed.
+bool PrintsAtOnce(const Options& options) { return options.format == Format::kText && options.output.empty(); }
+
+// Prints the failures of the followed inputs.
 class LiveReport {
  public:
   LiveReport(const RunContext& run, ReadControl* control)
-      : run_(run), text_(StyleOf(run.options, !run.options.output.empty())), control_(control) {}
+      : run_(run), text_(StyleOf(run.options, false)), control_(control) {}
 
   // Prints diagnoses of an artifact that were not printed before.
   void PrintNew(const ArtifactFailures& found) {
-    if (run_.options.format != Format::kText) return;
+    if (!PrintsAtOnce(run_.options)) return;
     Report report;
     report.artifacts = 1;
     FailureTable table = found.SoFar();
@@ -50,22 +50,10 @@ class LiveReport {
     run_.filter.Apply(&report);
     report.hidden = {};  // reported at the end
     if (report.failures.empty()) return;
-    const std::string text =
-        (printed_.empty() || text_.detail == Detail::kBrief ? "" : "\n") + PrintText(report, text_);
-    printed_ += text;
-    // The file of --output always contains the whole report, not only the new part.
-    const std::string& output = run_.options.output;
-    const bool is_read = WriteOutput(output.empty() ? text : printed_, output);
-    if (!is_read) control_->stop = true;  // the output was closed
-    if (output.empty()) printed_ = "\n";
+    const std::string before = is_first_ || text_.detail == Detail::kBrief ? "" : "\n";
+    if (!WriteOutput(before + PrintText(report, text_), "")) control_->stop = true;  // the output was closed
+    is_first_ = false;
   }
-
-  void Add(Report report) {
-    const std::lock_guard lock(mutex_);
-    report_.Join(std::move(report));
-  }
-
-  Report Finish() { return std::move(report_); }
 
  private:
   const RunContext& run_;
@@ -73,48 +61,35 @@ class LiveReport {
   ReadControl* const control_;
   std::mutex mutex_;
   std::set<std::string> printed_ids_;
-  std::string printed_;  // empty: nothing was printed yet
-  Report report_;
-};
-
-// Each print draws conclusions from all failures so far. If failures arrive quickly, limits printing to a small part of
-// the time.
-class PrintThrottle {
- public:
-  bool IsDue() const { return Clock::now() >= next_; }
-
-  void Time(const std::function<void()>& print) {
-    constexpr int kPart = 8;
-    const Clock::time_point begin = Clock::now();
-    print();
-    const Clock::time_point end = Clock::now();
-    next_ = end + kPart * (end - begin);
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point next_;
+  bool is_first_ = true;
 };
 
 // Reads a file until `stop`, or a pipe until it is closed.
-void FollowOne(const RunContext& run, const Artifact& artifact, const Stop& stop, LiveReport* live) {
+Report FollowOne(const RunContext& run, const Artifact& artifact, const Stop& stop, LiveReport* live) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kPart = 8;
   const std::unique_ptr<ByteSource> source = FollowFile(artifact.path, stop);
   FailureReader reader(run.engine, *source, {run.options.range, 0, nullptr, &stop});
   ArtifactFailures found(run.engine, artifact);
-  PrintThrottle pace;
+  Clock::time_point next;  // print
   do {
     bool unprinted = false;
     for (std::vector<Failure> more = reader.Next(); !more.empty(); more = reader.Next()) {
       found.Add(std::move(more), reader.framework());
-      unprinted = !pace.IsDue();
-      if (!unprinted) pace.Time([&] { live->PrintNew(found); });
+      // Each print draws conclusions from all failures so far. If failures arrive quickly, limits printing to a small
+      // part of the time.
+      const Clock::time_point begin = Clock::now();
+      unprinted = begin < next;
+      if (unprinted) continue;
+      live->PrintNew(found);
+      next = Clock::now() + kPart * (Clock::now() - begin);
     }
     if (unprinted) live->PrintNew(found);
   } while (source->may_grow());
   Report report = found.Finish(reader.Finish());
   if (!source->problem().empty())
     report.problems.push_back({artifact.path, artifact.member, std::string(source->problem())});
-  live->Add(std::move(report));
+  return report;
 }
 
 // Follows each pipe until it is closed, and each file until `control` stops it.
@@ -127,29 +102,25 @@ Report Follow(const RunContext& run, ReadControl* control) {
   // Interrupting is the normal way to end --follow on a file, not a failure.
   const Interrupt interrupt(&control->stop);
   LiveReport live(run, control);
-  std::mutex mutex;
-  std::exception_ptr rule;
-  std::vector<std::thread> threads;
-  const auto fail = [&] {
-    const std::lock_guard lock(mutex);
-    rule = std::current_exception();
-    control->stop = true;
-  };
-  const auto follow = [&](const std::string& path) {
-    try {
-      FollowOne(run, {path, ""}, Stop(control, run.options.limits), &live);
-    } catch (...) {
-      fail();
-    }
-  };
+  Report report;
+  std::vector<std::future<Report>> parts;  // their destructors wait
   try {
-    for (const std::string& path : run.options.paths) threads.emplace_back(follow, path);
-  } catch (const std::system_error&) {
-    fail();  // the system cannot start another thread
+    for (const std::string& path : run.options.paths) {
+      parts.push_back(std::async(std::launch::async, [&, path] {
+        try {
+          return FollowOne(run, {path, ""}, Stop(control, run.options.limits), &live);
+        } catch (...) {
+          control->stop = true;
+          throw;
+        }
+      }));
+    }
+  } catch (const std::system_error&) {  // the system cannot start another thread
+    control->stop = true;
+    throw;
   }
-  for (std::thread& thread : threads) thread.join();
-  if (rule) std::rethrow_exception(rule);
-  return live.Finish();
+  for (std::future<Report>& part : parts) report.Join(part.get());
+  return report;
 }
 
 // Prints the notes of the report, which the diagnoses printed so far do not contain.
@@ -165,8 +136,7 @@ int RunFollow(const RunContext& run) {
   ReadControl control;
   Report report = run.MakeReport(Follow(run, &control));
   run.filter.Apply(&report);
-  // In text format, each diagnosis was printed when it was complete.
-  if (run.options.format != Format::kText || report.failures.empty()) {
+  if (!PrintsAtOnce(run.options) || report.failures.empty()) {
     run.Write(report);
   } else {
     if (!run.options.quiet) PrintNotes(report);

@@ -50,8 +50,9 @@ struct RunContext {
 
 int RunDiagnose(const RunContext& run);
 
-// Reads growing files and pipes until every pipe is closed or a signal arrives. As text, prints each diagnosis as soon
-// as its message is complete; other formats are printed at the end. Throws Error if a path is a folder.
+// Reads growing files and pipes until every pipe is closed or a signal arrives. As text on standard output, prints
+// each diagnosis as soon as its message is complete; otherwise, prints the report at the end. Throws Error if a path is
+// a folder.
 int RunFollow(const RunContext& run);
 
 // Combines reports written with --format ndjson into the report of a single run over all inputs.
