@@ -180,8 +180,8 @@ void Batch::Work() {
 // Several threads call it at once. It may use up to `threads` further threads for a large input.
 Report Batch::Read(const Artifact& input, std::size_t threads) {
   if (control_.stopped()) return {};
-  const FileStamp stamp = journal_ ? StampOf(input.path) : FileStamp();
   counts_.Begin(input.path);
+  const FileStamp stamp = journal_ ? StampOf(input.path) : FileStamp();
   if (journal_) {
     if (journal_->IsJournalFile(stamp)) {
       ++counts_.files_done;
@@ -258,7 +258,7 @@ int RunDiagnose(const RunContext& run) {
     Batch batch(run, &control, &dump);
     Report found;
     {
-      const ProgressBar progress(ProgressOf(options), batch.counts(), control);
+      const ProgressBar progress(options, batch.counts(), control);
       for (bool goes_on = true; goes_on;) {
         const std::optional<Artifact> input = inputs.Next();
         goes_on = input && batch.Add(*input);

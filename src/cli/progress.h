@@ -21,31 +21,36 @@ struct BatchCounts {
   std::atomic<std::uint64_t> failures{0};  // before equal failures of several inputs are joined
 
   // Called when the reading of a file begins, from any thread.
-  void Begin(const std::string& path);
-  std::string Current() const;  // the file begun last
+  void Begin(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    current_ = path;
+  }
+  std::string Current() const {  // the file begun last
+    const std::lock_guard lock(mutex_);
+    return current_;
+  }
 
  private:
   mutable std::mutex mutex_;
   std::string current_;
 };
 
-// The mode of the options; --quiet hides the bar unless --progress was given.
-ProgressMode ProgressOf(const Options& options);
+// Whether the options ask for progress on standard error. --quiet hides it unless --progress was given.
+bool ShowsProgress(const Options& options);
 
 class ProgressBar {
  public:
   // "12 of 40 files · 3 findings · 1.20 GiB · logs/worker-7.log". With kAuto, the line appears after half a second, and
-  // only on a terminal. Borrows the counts and the control.
-  ProgressBar(ProgressMode mode, const BatchCounts& counts, const ReadControl& control);
+  // only on a terminal. Borrows all.
+  ProgressBar(const Options& options, const BatchCounts& counts, const ReadControl& control);
   ~ProgressBar();  // clears the line
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
  private:
   void Draw() const;
-  void Show();
+  void Show(bool at_once);
 
-  const ProgressMode mode_;
   const BatchCounts& counts_;
   const ReadControl& control_;
   std::mutex mutex_;

@@ -40,29 +40,32 @@ winsize SizeOf(int descriptor) {
   return {};
 }
 
-// COLUMNS takes precedence over the terminal's size.
-std::size_t Columns(int descriptor) {
-  if (const std::size_t columns = NumberIn("COLUMNS"); columns > 0) return columns;
-  const std::size_t columns = SizeOf(descriptor).ws_col;
-  return columns > 0 ? columns : kUsualColumns;
-}
-
 bool IsOn(const char* name) { return IsSet(name) && std::strcmp(std::getenv(name), "0") != 0; }
 
 }  // namespace
 
 bool InputIsTerminal() { return isatty(STDIN_FILENO) == 1; }
 
-bool UseColour(ColorMode mode, bool to_file, int descriptor) {
-  if (mode != ColorMode::kAuto) return mode == ColorMode::kAlways;
-  if (IsSet("NO_COLOR") || to_file) return false;
-  if (IsOn("CLICOLOR_FORCE") || IsOn("FORCE_COLOR")) return true;
+bool MovesCursor(int descriptor) {
   const char* term = std::getenv("TERM");
   return isatty(descriptor) == 1 && (term == nullptr || std::strcmp(term, "dumb") != 0);
 }
 
+std::size_t TerminalColumns(int descriptor) {
+  const std::size_t columns = SizeOf(descriptor).ws_col;
+  return columns > 0 ? columns : kUsualColumns;
+}
+
+bool UseColour(ColorMode mode, bool to_file, int descriptor) {
+  if (mode != ColorMode::kAuto) return mode == ColorMode::kAlways;
+  if (IsSet("NO_COLOR") || to_file) return false;
+  return IsOn("CLICOLOR_FORCE") || IsOn("FORCE_COLOR") || MovesCursor(descriptor);
+}
+
 std::size_t TextWidth(bool to_file, int descriptor) {
-  return to_file ? kUsualColumns : std::clamp<std::size_t>(Columns(descriptor), 40, 120);
+  if (to_file) return kUsualColumns;
+  const std::size_t columns = NumberIn("COLUMNS");
+  return std::clamp<std::size_t>(columns > 0 ? columns : TerminalColumns(descriptor), 40, 120);
 }
 
 std::size_t TerminalRows(int descriptor) {

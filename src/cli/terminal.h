@@ -11,6 +11,12 @@ namespace whyoom {
 
 bool InputIsTerminal();
 
+// Whether the descriptor is a terminal that understands escape sequences (not TERM=dumb).
+bool MovesCursor(int descriptor);
+
+// The columns of a terminal; 80 if they are unknown.
+std::size_t TerminalColumns(int descriptor);
+
 // Whether to color output to `descriptor`. With `auto`: no, if `to_file` or NO_COLOR (not empty) is set; else yes, if
 // CLICOLOR_FORCE or FORCE_COLOR (not empty, not "0") is set; else yes only on a terminal without TERM=dumb.
 bool UseColour(ColorMode mode, bool to_file, int descriptor = 1);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -76,7 +75,6 @@ json RequestOf(const RunContext& run, const fs::path& folder) {
                  {"memory", options.memory},
                  {"jobs", run.options.jobs},
                  {"whole", options.whole}};
-  const ProgressMode progress = ProgressOf(run.options);
   json chips = json::object();
   for (const Chip& chip : run.rules.rules().chips) chips[chip.id] = chip.limits.front();
   json request = {{"results", (folder / "results.json").string()},
@@ -86,8 +84,7 @@ json RequestOf(const RunContext& run, const fs::path& folder) {
                   {"cache", options.use_cache},
                   {"limits", std::move(limits)},
                   {"chips", std::move(chips)},
-                  {"progress", progress == ProgressMode::kAlways ||
-                                   (progress == ProgressMode::kAuto && isatty(STDERR_FILENO) != 0)}};
+                  {"progress", ShowsProgress(run.options)}};
   if (const std::optional<double> limit = run.Limit()) request["limit_bytes"] = static_cast<std::int64_t>(*limit);
   if (!options.topology.empty()) request["topology"] = options.topology;
   return request;
