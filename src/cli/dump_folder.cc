@@ -1,16 +1,19 @@
 #include "cli/dump_folder.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
-#include <filesystem>
+#include <cstring>
 #include <string_view>
 
 #include "input/byte_source.h"
+#include "input/error.h"
 #include "input/walk.h"
 #include "text/regex_options.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -28,32 +31,15 @@ bool NamesFile(const std::string& flags) {
   return first != std::string::npos && flags[first] != '-';
 }
 
-std::string MakeTemporary() {
-  std::error_code error;
-  const fs::path parent = fs::temp_directory_path(error);
-  std::string name = (error ? fs::path("/tmp") : fs::absolute(parent, error)) / "whyoom-dump-XXXXXX";
-  // XLA would split a name at blanks or quotes.
-  if (name.find_first_of(" \t\r\n\"'") != std::string::npos) name = "/tmp/whyoom-dump-XXXXXX";
-  return mkdtemp(name.data()) == nullptr ? "" : name;
-}
-
 }  // namespace
 
-// Like xla/parse_flags_from_env.cc: a value follows "=" or a blank, and may be quoted.
+// As in xla/parse_flags_from_env.cc, a value follows "=" or a blank, and may be quoted.
 std::optional<std::string> DumpFlag(const std::string& flags) {
-  static const Regex flag(R"re(\s*([^\s=]+)(=?)(?:"((?:[^"\\]|\\.)*)"?|'([^']*)'?|(\S*)))re");
-  static const Regex escape(R"(\\(.))");
+  static const Regex flag(R"re((?:^|\s)--?xla_dump_to(?:=(?:"([^"]*)"|'([^']*)'|(\S*))|\s+([^-\s]\S*)|\s|$))re");
   std::optional<std::string> value;
-  bool is_awaited = false;  // the value is the next word
-  std::string name, equals, quoted, literal, plain;
-  for (re2::StringPiece rest = flags; re2::RE2::Consume(&rest, flag, &name, &equals, &quoted, &literal, &plain);) {
-    re2::RE2::GlobalReplace(&quoted, escape, R"(\1)");
-    const std::string given = quoted + literal + plain;
-    const bool is_dump = name == kFlag || name == kFlag.substr(1);
-    if (is_dump) value = given;
-    if (is_awaited && !name.starts_with('-')) value = name + equals + given;
-    is_awaited = is_dump && equals.empty();
-  }
+  std::string quoted, literal, plain, word;
+  for (re2::StringPiece rest = flags; re2::RE2::FindAndConsume(&rest, flag, &quoted, &literal, &plain, &word);)
+    value = quoted + literal + plain + word;
   return value;
 }
 
@@ -67,7 +53,24 @@ void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump*
     problems->push_back({path, "", std::string("no XLA dump found: ") + kWhyNoDump});
 }
 
-DumpFolder::DumpFolder(const char* flags, bool add) : started_(std::time(nullptr)) {
+TemporaryFolder::TemporaryFolder(const std::string& name) {
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  std::string path = fs::absolute(parent, error).string();
+  // XLA would split the name at blanks or quotes, and Python at colons.
+  if (error || path.find_first_of(" \t\r\n\"':") != std::string::npos) path = "/tmp";
+  path += "/" + name + "-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr)
+    throw Error(fmt::format("cannot create {}: {}", Printable(path), std::strerror(errno)));
+  path_ = path;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+DumpFolder::DumpFolder(const char* flags, bool add) {
   const std::string set = flags == nullptr ? "" : flags;
   const bool in_file = NamesFile(set);
   if (const std::optional<std::string> users = DumpFlag(in_file ? ReadUpTo(*OpenFile(set), kFlagFileBytes) : set)) {
@@ -75,14 +78,12 @@ DumpFolder::DumpFolder(const char* flags, bool add) : started_(std::time(nullptr
     return;
   }
   if (!add || in_file) return;  // after a file name, flags would become part of the name
-  path_ = MakeTemporary();
-  temporary_ = !path_.empty();
-  if (temporary_) flags_ = set + (set.empty() ? "" : " ") + std::string(kFlag) + "=" + path_;
-}
-
-DumpFolder::~DumpFolder() {
-  std::error_code ignored;
-  if (temporary_ && !kept_) fs::remove_all(path_, ignored);
+  try {
+    path_ = temporary_.emplace("whyoom-dump").path().string();
+  } catch (const Error&) {  // the job must run all the same
+    return;
+  }
+  flags_ = set + (set.empty() ? "" : " ") + std::string(kFlag) + "=" + path_;
 }
 
 XlaDump ReadDump(const std::string& path, std::time_t since, const OutputFiles& outputs) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ctime>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,15 +28,28 @@ void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump*
 // output would overwrite a file of the dump.
 XlaDump ReadDump(const std::string& path, std::time_t since, const OutputFiles& outputs);
 
+// A folder that only this user can read; removed with the object.
+class TemporaryFolder {
+ public:
+  // Creates "NAME-XXXXXX" in TMPDIR, or in /tmp if XLA_FLAGS or PYTHONPATH cannot name that. Throws Error if it cannot
+  // be created.
+  explicit TemporaryFolder(const std::string& name);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 // The dump folder of the user's XLA_FLAGS, or a temporary one that the destructor removes.
 class DumpFolder {
  public:
   // `flags`: value of XLA_FLAGS, or null if unset. If the user has no dump folder and `add` is set, creates a temporary
   // one. There is no dump if that fails, or if XLA_FLAGS names a file of flags without a dump folder.
   DumpFolder(const char* flags, bool add);
-  ~DumpFolder();
-  DumpFolder(const DumpFolder&) = delete;
-  DumpFolder& operator=(const DumpFolder&) = delete;
 
   // XLA_FLAGS for the job; nullopt: unchanged.
   const std::optional<std::string>& flags() const { return flags_; }
@@ -44,20 +58,17 @@ class DumpFolder {
   const std::string& path() const { return path_; }
 
   // Whether whyoom created the folder.
-  bool temporary() const { return temporary_; }
-
-  void Keep() { kept_ = true; }
+  bool temporary() const { return temporary_.has_value(); }
 
   // Returns the dump that the job wrote; see ReadDump. In a folder of the user, skips files older than the job.
   XlaDump Read(const OutputFiles& outputs) const { return ReadDump(path_, since(), outputs); }
-  std::time_t since() const { return temporary_ ? 0 : started_; }
+  std::time_t since() const { return temporary() ? 0 : started_; }
 
  private:
   std::optional<std::string> flags_;
   std::string path_;
-  bool temporary_ = false;
-  bool kept_ = false;
-  std::time_t started_;
+  std::optional<TemporaryFolder> temporary_;
+  const std::time_t started_ = std::time(nullptr);
 };
 
 }  // namespace whyoom

@@ -1,7 +1,6 @@
 #include "cli/job.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
@@ -9,27 +8,19 @@
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
-#ifdef __linux__
+#ifdef __APPLE__
+#include <util.h>
+#else
+#include <pty.h>
 #include <sys/prctl.h>
 #endif
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
-#include <optional>
-#include <utility>
 
-#include "input/byte_source.h"
 #include "input/error.h"
-
-#ifdef __APPLE__
-extern char** environ;  // not declared in its unistd.h
-#endif
 
 namespace whyoom {
 namespace {
@@ -42,107 +33,36 @@ constexpr std::size_t kWriteAtOnce = 4096;
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kSilence{1000};
 constexpr std::chrono::milliseconds kGrace{5000};
-constexpr std::size_t kMostInPipe = std::size_t{1} << 20;  // the most that the job can leave in a pipe
+constexpr std::chrono::milliseconds kMillisecond{1};
 
 constexpr bool IsStop(int signal) { return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
 
 [[noreturn]] void Fail(const char* doing) { throw Error(std::string(doing) + ": " + std::strerror(errno)); }
-
-// State of the signal handlers. SIGPIPE and SIGXFSZ stay ignored, because our own writes cause them. Spawn blocks their
-// signals while it starts the job.
-struct {
-  std::atomic<pid_t> child{0};
-  std::atomic<int> early{0};  // the first signal before there was a child; -1: there has been a child
-  std::atomic<int> wake{-1};  // write end of a pipe
-  std::array<std::atomic<int>, 3> pty{0, 0, 0};  // by stream: the pseudo terminal whose size follows ours
-} g_signal_state;
-static_assert(std::atomic<int>::is_always_lock_free);
-
-void CopyWindowSizes() {
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    winsize size{};
-    const int pty = g_signal_state.pty[static_cast<std::size_t>(stream)];
-    if (pty > 0 && ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(pty, TIOCSWINSZ, &size);
-  }
-}
-
-// Stops this process as if the signal had not been caught, so that the kernel decides whether it may stop.
-void StopByDefault(int signal) {
-  struct sigaction usual {};
-  struct sigaction ours {};
-  usual.sa_handler = SIG_DFL;
-  sigaction(signal, &usual, &ours);
-  sigset_t stop;
-  sigset_t before;
-  sigemptyset(&stop);
-  sigaddset(&stop, signal);
-  raise(signal);
-  pthread_sigmask(SIG_UNBLOCK, &stop, &before);  // the process stops and continues here
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  sigaction(signal, &ours, nullptr);
-}
-
-void OnSignal(int signal, siginfo_t* info, void* /*context*/) {
-  const int error = errno;
-  const pid_t child = g_signal_state.child;
-  if (signal == SIGCHLD) {
-    const char byte = 0;
-    [[maybe_unused]] const ssize_t ignored = write(g_signal_state.wake, &byte, 1);
-  } else if (signal == SIGWINCH) {
-    // The job may have received the signal before its pseudo terminal had the new size.
-    CopyWindowSizes();
-    if (child > 0) kill(child, signal);
-  } else if (info->si_pid == getpid() && info->si_code <= 0) {
-    // abort(), which ends this process after the handler returns
-  } else if (info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL)) {
-    std::signal(signal, SIG_DFL);  // our own fault, which happens again
-  } else {
-    // Signals from the kernel come from the terminal, which sends them to the whole foreground group.
-    const bool job_received_it = info->si_code > 0 && getpgid(child) == getpgrp();
-    int none = 0;
-    if (child > 0 && !job_received_it) kill(child, signal);
-    if (child == 0 && !IsStop(signal) && signal != SIGCONT) g_signal_state.early.compare_exchange_strong(none, signal);
-    if (IsStop(signal)) StopByDefault(signal);
-  }
-  errno = error;
-}
 
 struct Channel {
   Descriptor our_end;  // whyoom reads the job's output here
   Descriptor job_end;  // the job writes it here
 };
 
-Channel MakePipe(int flags = O_CLOEXEC) {
+Channel MakePipe() {
   int ends[2];
-#ifdef __APPLE__
   if (pipe(ends) != 0) Fail("cannot create a pipe");
-  for (const int end : ends) {
-    if ((flags & O_CLOEXEC) != 0) fcntl(end, F_SETFD, FD_CLOEXEC);
-    if ((flags & O_NONBLOCK) != 0) fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK);
-  }
-#else
-  if (pipe2(ends, flags) != 0) Fail("cannot create a pipe");
-#endif
+  for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-// Makes a pseudo terminal with the settings of `stream`; nullopt if the system has none left.
-std::optional<Channel> MakePseudoTerminal(int stream) {
-  Channel pty;
-  pty.our_end = Descriptor(posix_openpt(O_RDWR | O_NOCTTY));
-  char name[128];
-  if (!pty.our_end.is_open() || fcntl(pty.our_end.get(), F_SETFD, FD_CLOEXEC) != 0 || grantpt(pty.our_end.get()) != 0 ||
-      unlockpt(pty.our_end.get()) != 0 || ptsname_r(pty.our_end.get(), name, sizeof name) != 0)
-    return std::nullopt;
-  pty.job_end = Descriptor(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+// Makes a pseudo terminal with the settings of `stream` if that is a terminal, else a pipe.
+Channel MakeChannel(int stream) {
   termios settings{};
-  if (!pty.job_end.is_open() || tcgetattr(stream, &settings) != 0) return std::nullopt;
-  settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);  // the real terminal does the output processing
   winsize size{};
-  if (tcsetattr(pty.job_end.get(), TCSANOW, &settings) != 0) return std::nullopt;
-  if (ioctl(stream, TIOCGWINSZ, &size) == 0) ioctl(pty.job_end.get(), TIOCSWINSZ, &size);
-  g_signal_state.pty[static_cast<std::size_t>(stream)] = pty.our_end.get();
-  return pty;
+  int ours = -1;
+  int jobs = -1;
+  if (tcgetattr(stream, &settings) != 0) return MakePipe();
+  settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);  // the real terminal does the output processing
+  ioctl(stream, TIOCGWINSZ, &size);
+  if (openpty(&ours, &jobs, nullptr, &settings, &size) != 0) return MakePipe();  // the system has none left
+  for (const int end : {ours, jobs}) fcntl(end, F_SETFD, FD_CLOEXEC);
+  return {Descriptor(ours), Descriptor(jobs)};
 }
 
 bool SameFile(int one, int other) {
@@ -150,35 +70,6 @@ bool SameFile(int one, int other) {
   struct stat b {};
   return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
-
-// Splits the output into whole lines, so that lines of the two streams do not mix.
-class LineTee {
- public:
-  explicit LineTee(const std::function<void(std::string_view)>& tee) : tee_(tee) {}
-
-  void Add(std::string_view bytes) {
-    const std::size_t end = bytes.rfind('\n') + 1;  // 0 if there is none
-    if (end > 0) {
-      Emit(bytes.substr(0, end));
-      bytes.remove_prefix(end);
-    }
-    partial_line_.append(bytes);
-    if (partial_line_.size() > kLongestLine) Emit({});
-  }
-  void Finish() {
-    if (!partial_line_.empty()) Emit("\n");
-  }
-
- private:
-  void Emit(std::string_view rest) {
-    if (!partial_line_.empty()) tee_(partial_line_);
-    if (!rest.empty()) tee_(rest);
-    partial_line_.clear();
-  }
-
-  const std::function<void(std::string_view)>& tee_;
-  std::string partial_line_;
-};
 
 // Passes on one output stream of the job. Never blocks on a slow reader, which may be waiting for the other stream.
 class Stream {
@@ -188,9 +79,6 @@ class Stream {
 
   bool ended() const { return !source_.is_open() && pending_.empty(); }
   bool pending() const { return !pending_.empty(); }
-  int source() const { return source_.get(); }  // negative: closed
-  int sink() const { return sink_; }
-  std::size_t bytes_read() const { return bytes_read_; }
 
   pollfd Wanted() const {
     if (pending()) return {sink_, POLLOUT, 0};
@@ -205,9 +93,15 @@ class Stream {
     }
   }
 
+  // Gives a pseudo terminal the size of the terminal.
+  void CopyWindowSize() const {
+    winsize size{};
+    if (ioctl(sink_, TIOCGWINSZ, &size) == 0) ioctl(source_.get(), TIOCSWINSZ, &size);
+  }
+
   void Finish() {
     source_.Close();
-    tee_.Finish();
+    if (!partial_line_.empty()) tee_(partial_line_ + "\n");
   }
 
  private:
@@ -215,13 +109,16 @@ class Stream {
     buffer_.resize(kReadAtOnce);
     const ssize_t got = read(source_.get(), buffer_.data(), buffer_.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (got <= 0) {  // a pseudo terminal reports EIO if its other side is closed
-      source_.Close();
-      return;
-    }
+    if (got <= 0) return source_.Close();  // a pseudo terminal reports EIO if its other side is closed
     pending_ = std::string_view(buffer_).substr(0, static_cast<std::size_t>(got));
-    bytes_read_ += pending_.size();
-    tee_.Add(pending_);
+    // Passes whole lines to the tee, so that lines of the two streams do not mix.
+    const std::size_t end = pending_.rfind('\n') + 1;  // 0 if there is none
+    partial_line_ += pending_.substr(0, end);
+    if (end > 0 || partial_line_.size() > kLongestLine) {
+      tee_(partial_line_);
+      partial_line_.clear();
+    }
+    partial_line_ += pending_.substr(end);
   }
 
   void Write() {
@@ -234,175 +131,165 @@ class Stream {
       pending_ = {};
       source_.Close();
     } else if (written < 0 && errno != EINTR && errno != EAGAIN) {
-      if (result_->undelivered_bytes == 0) result_->undelivered_reason = std::strerror(errno);
-      result_->undelivered_bytes += pending_.size();
+      result_->undelivered = std::strerror(errno);
       pending_ = {};
     }
   }
 
   Descriptor source_;
   const int sink_;
-  LineTee tee_;
+  const std::function<void(std::string_view)>& tee_;
   JobResult* const result_;
   std::string buffer_;
   std::string_view pending_;
-  std::size_t bytes_read_ = 0;
+  std::string partial_line_;
 };
 
-// Replaces this process by the command, or writes the errno to `failed`. Makes only system calls, because a lock that
-// another thread held during fork(), for example in malloc(), would stay locked here.
-[[noreturn]] void ExecJob(const Job& job, char* const* argv, char* const* environment, int out, int err, int failed,
-                          const JobSignals& signals, const sigset_t& mask, pid_t parent) {
+using Streams = std::vector<Stream>;
+
+bool AnyPending(const Streams& streams) {
+  return std::any_of(streams.begin(), streams.end(), std::mem_fn(&Stream::pending));
+}
+bool AllEnded(const Streams& streams) {
+  return std::all_of(streams.begin(), streams.end(), std::mem_fn(&Stream::ended));
+}
+
+// Waits until a stream or the descriptor is ready, and serves the streams. Returns the result of poll().
+int ServeReady(Streams* streams, int descriptor, int timeout) {
+  std::vector<pollfd> wanted = {{descriptor, POLLIN, 0}};
+  for (const Stream& stream : *streams) wanted.push_back(stream.Wanted());
+  const int ready = poll(wanted.data(), wanted.size(), timeout);
+  for (std::size_t i = 1; ready > 0 && i < wanted.size(); ++i) {
+    if (wanted[i].revents != 0) (*streams)[i - 1].Serve();
+  }
+  return ready;
+}
+
+struct Caught {
+  int signal;
+  bool child_received_it;  // if the child is in our process group
+};
+
+// State of the signal handler. SIGPIPE and SIGXFSZ stay ignored, because our own writes cause them.
+std::atomic<int> g_caught{-1};  // write end of a pipe
+std::atomic<bool> g_has_child{false};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+void CatchSignal(int signal, siginfo_t* info, void* /*context*/) {
+  const int error = errno;
+  // Signals from the kernel come from the terminal, which sends them to the whole foreground group.
+  const Caught caught{signal, info->si_code > 0 && g_has_child};
+  [[maybe_unused]] const ssize_t ignored = write(g_caught, &caught, sizeof caught);
+  errno = error;
+}
+
+// Stops this process as if the signal had not been caught, so that the kernel decides whether it may stop.
+void StopByDefault(int signal) {
+  struct sigaction usual {};
+  struct sigaction ours {};
+  usual.sa_handler = SIG_DFL;
+  sigaction(signal, &usual, &ours);
+  raise(signal);  // the process stops and continues here
+  sigaction(signal, &ours, nullptr);
+}
+
+// Sends the caught signals to `child`. Returns whether there were any.
+bool ForwardSignals(const JobSignals& signals, pid_t child, const Streams& streams) {
+  bool any = false;
+  for (Caught caught{}; read(signals.pipe(), &caught, sizeof caught) == sizeof caught; any = true) {
+    // The job may have received SIGWINCH before its pseudo terminal had the new size.
+    const bool is_resize = caught.signal == SIGWINCH;
+    if (is_resize) std::for_each(streams.begin(), streams.end(), std::mem_fn(&Stream::CopyWindowSize));
+    const bool is_known = caught.child_received_it && !is_resize && getpgid(child) == getpgrp();
+    if (caught.signal != SIGCHLD && !is_known) kill(child, caught.signal);
+    if (IsStop(caught.signal)) StopByDefault(caught.signal);
+  }
+  return any;
+}
+
+// Serves the streams and forwards signals until the child and its output have ended (see RunJob). Returns the status
+// that waitpid() reports.
+int Attend(pid_t child, const JobSignals& signals, Streams* streams) {
+  int status = 0;
+  std::optional<Clock::time_point> last;  // when to stop reading; nullopt: the child runs
+  while (!last || !AllEnded(*streams)) {
+    // All output that was read is delivered, even to a slow reader. The timeout ends only the wait for more output.
+    int timeout = -1;
+    if (last && !AnyPending(*streams)) {
+      const Clock::duration left = *last - Clock::now();
+      if (left <= Clock::duration::zero()) break;
+      // A job that succeeded is not diagnosed, so the rest of its output is not needed.
+      timeout = status == 0 ? 0 : static_cast<int>(std::min<Clock::duration>(left, kSilence) / kMillisecond);
+    }
+    if (ServeReady(streams, last ? -1 : signals.pipe(), timeout) == 0) break;
+    if (!last && ForwardSignals(signals, child, *streams) && waitpid(child, &status, WNOHANG) != 0)
+      last = Clock::now() + kGrace;
+  }
+  return status;
+}
+
+// Replaces this process, in which signals are blocked, by the command, or writes the errno to `failed`.
+[[noreturn]] void ExecJob(const Job& job, int out, int err, int failed, const JobSignals& signals,
+                          const sigset_t& mask) {
+  for (const auto& [name, value] : job.variables) setenv(name.c_str(), value.c_str(), 1);
   signals.Restore();
   std::signal(SIGXFSZ, SIG_DFL);
   std::signal(SIGPIPE, job.ignore_broken_pipe ? SIG_IGN : SIG_DFL);
-#ifdef __linux__
-  // If whyoom is killed, kill the job too; otherwise it would continue unseen.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(128 + SIGKILL);
-#endif
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-#ifdef __APPLE__
-  environ = const_cast<char**>(environment);
-  execvp(argv[0], argv);
-#else
-  execvpe(argv[0], argv, environment);
-#endif
+  execvp(job.command[0].c_str(), Pointers(job.command).data());
   const int error = errno;
   [[maybe_unused]] const ssize_t ignored = write(failed, &error, sizeof error);
   _exit(error == ENOENT ? 127 : 126);
 }
 
-void Spawn(const Job& job, int out, int err, const JobSignals& signals, JobResult* result) {
-  std::vector<char*> argv = Pointers(job.command);
-  std::vector<char*> environment = Pointers(job.environment);
-  Channel rule = MakePipe();
-  const pid_t self = getpid();
+// Starts the job and returns its process.
+pid_t Spawn(const Job& job, int out, int err, const JobSignals& signals, JobResult* result) {
+  Channel failed = MakePipe();
+  [[maybe_unused]] const pid_t self = getpid();
+  sigset_t all;
   sigset_t mask;
-  pthread_sigmask(SIG_BLOCK, &signals.caught(), &mask);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &mask);
   const pid_t child = fork();
   if (child == 0) {
-    ExecJob(job, argv.data(), environment.data(), out, err, rule.job_end.get(), signals, mask, self);
+#ifdef __linux__
+    // If whyoom is killed, kill the job too; otherwise it would continue unseen.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != self) _exit(128 + SIGKILL);
+#endif
+    ExecJob(job, out, err, failed.job_end.get(), signals, mask);
   }
   const int error = errno;
-  g_signal_state.child = std::max(child, 0);
-  const int early = g_signal_state.early.exchange(-1);
-  if (child > 0 && early > 0) kill(child, early);
+  g_has_child = child > 0;
+  sigdelset(&mask, SIGCHLD);  // which our parent may have blocked
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-  sigset_t end;  // SIGCHLD, which our parent may have blocked
-  sigemptyset(&end);
-  sigaddset(&end, SIGCHLD);
-  pthread_sigmask(SIG_UNBLOCK, &end, nullptr);
   errno = error;
   if (child < 0) Fail("cannot start a process");
-  rule.job_end.Close();
+  failed.job_end.Close();
   int problem = 0;
   ssize_t got;
   do {
-    got = read(rule.our_end.get(), &problem, sizeof problem);
+    got = read(failed.our_end.get(), &problem, sizeof problem);
   } while (got < 0 && errno == EINTR);
   if (got == sizeof problem) result->problem = std::strerror(problem);
-}
-
-// Returns whether the job has ended. If so, it no longer receives signals, and `result` contains its status.
-bool Reap(JobResult* result) {
-  siginfo_t info{};
-  if (waitid(P_PID, static_cast<id_t>(g_signal_state.child.load()), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-      info.si_pid == 0)
-    return false;
-  const pid_t child = g_signal_state.child.exchange(0);  // before the system can reuse its number
-  int status = 0;
-  waitpid(child, &status, 0);
-  result->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  return true;
-}
-
-int Milliseconds(Clock::duration duration) {
-  return static_cast<int>(
-      std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::milliseconds>(duration).count()));
-}
-
-void Relay(std::vector<Stream>* streams, int wake, JobResult* result) {
-  std::optional<Clock::time_point> end;  // when the job ended
-  std::size_t read_by_end = 0;
-  const auto read_so_far = [&] {
-    std::size_t bytes = 0;
-    for (const Stream& stream : *streams) bytes += stream.bytes_read();
-    return bytes;
-  };
-  const auto all = [&](auto holds) { return std::all_of(streams->begin(), streams->end(), holds); };
-  while (!end || !all([](const Stream& stream) { return stream.ended(); })) {
-    std::vector<pollfd> wanted = {{wake, POLLIN, 0}};
-    for (const Stream& stream : *streams) wanted.push_back(stream.Wanted());
-    // All output that was read is delivered, even to a slow reader. The timeout ends only the wait for more output.
-    const bool nothing_pending = all([](const Stream& stream) { return !stream.pending(); });
-    int timeout = -1;
-    // A job that succeeded is not diagnosed, so the rest of its output is not needed.
-    const Clock::duration silence = result->exit_status == 0 ? Clock::duration::zero() : kSilence;
-    if (end && nothing_pending)
-      timeout = Milliseconds(std::min<Clock::duration>(silence, *end + kGrace - Clock::now()));
-    const int ready = poll(wanted.data(), wanted.size(), timeout);
-    if (ready < 0) continue;
-    if (end && nothing_pending && (ready == 0 || (timeout == 0 && read_so_far() - read_by_end > kMostInPipe))) break;
-    for (std::size_t i = 0; i < streams->size(); ++i) {
-      if (wanted[i + 1].revents != 0) (*streams)[i].Serve();
-    }
-    if (wanted[0].revents != 0) {
-      std::array<char, 64> bytes;
-      while (read(wake, bytes.data(), bytes.size()) > 0) {
-      }
-      if (!end && Reap(result)) {
-        end = Clock::now();
-        read_by_end = read_so_far();
-      }
-    }
-  }
-}
-
-// Reads once and writes everything. Returns false at the end of the input, or if the output is closed.
-bool PassOn(int from, int to) {
-  std::array<char, kWriteAtOnce> buffer;
-  const ssize_t got = read(from, buffer.data(), buffer.size());
-  for (ssize_t done = 0; done < got;) {
-    const ssize_t written = write(to, buffer.data() + done, static_cast<std::size_t>(got - done));
-    if (written < 0 && errno != EINTR && errno != EAGAIN) return false;
-    done += std::max<ssize_t>(written, 0);
-  }
-  return got > 0;
+  return child;
 }
 
 // Forks a process that passes on what child processes of the job print after the job has ended. Their output stays
 // open, and whyoom can exit at once. The process begins when the returned descriptor is closed, at the latest when
-// whyoom ends, so that the diagnosis comes first. It may only make system calls.
-Descriptor ForkRelay(Channel hold, const std::vector<Stream>& streams, const JobSignals& signals) {
-  std::array<pollfd, 2> wanted = {{{-1, POLLIN, 0}, {-1, POLLIN, 0}}};
-  for (std::size_t i = 0; i < streams.size(); ++i) wanted[i].fd = streams[i].source();
-  const auto is_open = [](const pollfd& one) { return one.fd >= 0; };
-  if (std::none_of(wanted.begin(), wanted.end(), is_open)) return Descriptor();
+// whyoom ends, so that the diagnosis comes first.
+Descriptor ForkRelay(Channel hold, Streams* streams, const JobSignals& signals) {
+  if (AllEnded(*streams)) return Descriptor();
   if (fork() != 0) return std::move(hold.job_end);
   signals.Restore();
   hold.job_end.Close();
   char none;
   while (read(hold.our_end.get(), &none, 1) < 0) {
   }
-  while (std::any_of(wanted.begin(), wanted.end(), is_open)) {
-    if (poll(wanted.data(), wanted.size(), -1) < 0) continue;
-    for (std::size_t i = 0; i < streams.size(); ++i) {
-      if (wanted[i].revents == 0 || PassOn(wanted[i].fd, streams[i].sink())) continue;
-      close(wanted[i].fd);
-      wanted[i].fd = -1;
-    }
-  }
+  while (!AllEnded(*streams)) ServeReady(streams, -1, -1);
   _exit(0);
-}
-
-Channel MakeChannel(int stream) {
-  if (isatty(stream) == 1) {
-    if (std::optional<Channel> pty = MakePseudoTerminal(stream)) return std::move(*pty);
-  }
-  return MakePipe();
 }
 
 }  // namespace
@@ -414,84 +301,65 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string>& variables) {
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (variables.count(std::string(text.substr(0, text.find('=')))) == 0) environment.emplace_back(text);
-  }
-  for (const auto& [name, value] : variables) environment.push_back(fmt::format("{}={}", name, value));
-  return environment;
-}
-
 JobSignals::JobSignals() {
-  g_signal_state.early = 0;
-  sigemptyset(&caught_);
-  for (int signal = 1; signal < NSIG; ++signal) Catch(signal);
-}
-
-void JobSignals::Restore() const {
-  for (const auto& [signal, before] : before_) sigaction(signal, &before, nullptr);
-}
-
-void JobSignals::Catch(int signal) {
-  struct sigaction before {};
-  if (sigaction(signal, nullptr, &before) != 0) return;
-  if (before.sa_handler != SIG_DFL && signal != SIGCHLD && signal != SIGWINCH) return;
-  struct sigaction ours {};
-  ours.sa_sigaction = OnSignal;
-  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP;
-  sigfillset(&ours.sa_mask);
-  if (sigaction(signal, &ours, nullptr) != 0) return;  // SIGKILL, SIGSTOP, those of the C library
-  sigaddset(&caught_, signal);
-  before_.emplace_back(signal, before);
-}
-
-std::optional<int> RunApart(const std::function<int()>& work) {
-  Channel answer;
-  pid_t child = -1;
-  try {
-    answer = MakePipe();
-    child = fork();
-  } catch (const Error&) {  // too many files are open
+  Channel caught = MakePipe();
+  for (const Descriptor* end : {&caught.our_end, &caught.job_end}) fcntl(end->get(), F_SETFL, O_NONBLOCK);
+  pipe_ = std::move(caught.our_end);
+  g_has_child = false;
+  g_caught = caught.job_end.Release();
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction before {};
+    struct sigaction ours {};
+    if (sigaction(signal, nullptr, &before) != 0) continue;
+    if (before.sa_handler != SIG_DFL && signal != SIGCHLD && signal != SIGWINCH) continue;
+    const bool is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
+    ours.sa_sigaction = CatchSignal;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP | (is_fault ? SA_RESETHAND : 0);  // our own happens again
+    sigfillset(&ours.sa_mask);
+    if (sigaction(signal, &ours, nullptr) == 0) before_.emplace_back(signal, before);  // not SIGKILL and the like
   }
+}
+
+JobSignals::~JobSignals() {
+  Restore();
+  close(g_caught.exchange(-1));
+}
+
+void JobSignals::Restore(bool only_stops) const {
+  for (const auto& [signal, before] : before_) {
+    if (!only_stops || IsStop(signal)) sigaction(signal, &before, nullptr);
+  }
+}
+
+std::optional<int> RunApart(const JobSignals& signals, const std::function<int()>& work) {
+  const pid_t child = fork();
   if (child < 0) return work();
   if (child == 0) {
-    const int result = work();
-    [[maybe_unused]] const ssize_t ignored = write(answer.job_end.get(), &result, sizeof result);
-    _exit(0);
+    signals.Restore(true);
+    g_caught = -1;  // ignores the other signals
+    _exit(work());
   }
-  g_signal_state.child = child;
-  answer.job_end.Close();
-  int result = 0;
-  ssize_t got;
-  do {
-    got = read(answer.our_end.get(), &result, sizeof result);
-  } while (got < 0 && errno == EINTR);
-  g_signal_state.child = 0;
-  waitpid(child, nullptr, 0);
-  return got == sizeof result ? std::optional(result) : std::nullopt;
+  Streams none;
+  const int status = Attend(child, signals, &none);
+  return WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
 }
 
 JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<void(std::string_view)>& tee) {
   JobResult result;
-  Channel wake = MakePipe(O_CLOEXEC | O_NONBLOCK);
-  g_signal_state.wake = wake.job_end.get();
   const bool as_one = SameFile(STDOUT_FILENO, STDERR_FILENO);
   Channel hold = MakePipe();
   Channel out = MakeChannel(STDOUT_FILENO);
   Channel err;
   if (!as_one) err = MakeChannel(STDERR_FILENO);
-  Spawn(job, out.job_end.get(), as_one ? out.job_end.get() : err.job_end.get(), signals, &result);
+  const pid_t child = Spawn(job, out.job_end.get(), (as_one ? out : err).job_end.get(), signals, &result);
   out.job_end.Close();
   err.job_end.Close();
-  std::vector<Stream> streams;
+  Streams streams;
   streams.emplace_back(std::move(out.our_end), STDOUT_FILENO, tee, &result);
   if (!as_one) streams.emplace_back(std::move(err.our_end), STDERR_FILENO, tee, &result);
-  Relay(&streams, wake.our_end.get(), &result);
-  result.relay = ForkRelay(std::move(hold), streams, signals);
-  for (std::atomic<int>& pty : g_signal_state.pty) pty = 0;
-  g_signal_state.wake = -1;
+  const int status = Attend(child, signals, &streams);
+  result.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  result.relay = ForkRelay(std::move(hold), &streams, signals);
   for (Stream& stream : streams) stream.Finish();
   return result;
 }

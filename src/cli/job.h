@@ -28,25 +28,20 @@
 namespace whyoom {
 
 struct Job {
-  std::vector<std::string> command;      // looked up in PATH; must not be empty
-  std::vector<std::string> environment;  // "NAME=value", complete
-  bool ignore_broken_pipe = false;       // start it with SIGPIPE ignored
+  std::vector<std::string> command;              // looked up in PATH; must not be empty
+  std::map<std::string, std::string> variables;  // changed or added in its environment
+  bool ignore_broken_pipe = false;               // start it with SIGPIPE ignored
 };
-
-// Returns this process's environment with the variables changed or added.
-std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string>& variables);
 
 // The texts as arguments of exec, with a null pointer at the end. Borrows them.
 std::vector<char*> Pointers(const std::vector<std::string>& texts);
 
 struct JobResult {
-  int exit_status = 0;                  // as in a shell: 128 + signal, 127 not found, 126 cannot run
-  std::string problem;                  // why the job could not be started; empty if it ran
-  bool line_open = false;               // the last output line had no line feed
-  std::uint64_t undelivered_bytes = 0;  // bytes that could not be written (full disk); not counted if the reader closed
-                                        // the pipe
-  std::string undelivered_reason;       // why the first of them could not be written
-  Descriptor relay;                     // close it after the last output: child processes of the job print again
+  int exit_status = 0;      // as in a shell: 128 + signal, 127 not found, 126 cannot run
+  std::string problem;      // why the job could not be started; empty if it ran
+  bool line_open = false;   // the last output line had no line feed
+  std::string undelivered;  // why some output could not be written (full disk); empty if the reader closed the pipe
+  Descriptor relay;         // close it after the last output: child processes of the job print again
 };
 
 // Catches the signals to forward, as long as the object exists. Signals that this process was started to ignore stay
@@ -55,32 +50,31 @@ struct JobResult {
 class JobSignals {
  public:
   JobSignals();
-  ~JobSignals() { Restore(); }
+  ~JobSignals();
   JobSignals(const JobSignals&) = delete;
   JobSignals& operator=(const JobSignals&) = delete;
 
-  // Restores the previous handlers.
-  void Restore() const;
+  // Restores the previous handlers; `only_stops`: of the signals that stop a process.
+  void Restore(bool only_stops = false) const;
 
-  const sigset_t& caught() const { return caught_; }
+  // What was caught, for RunJob and RunApart.
+  int pipe() const { return pipe_.get(); }
 
  private:
-  void Catch(int signal);
-
   std::vector<std::pair<int, struct sigaction>> before_;
-  sigset_t caught_;
+  Descriptor pipe_;
 };
 
 // Runs `job` until it ends. Calls `tee`, which may block, from this thread with the job's output: both streams merged,
 // whole lines in order of arrival (lines beyond 1 MiB in pieces). If other processes outlive the job and keep its
 // output open, returns after a second of silence or after 5 seconds; if the job succeeded, as soon as nothing is left
 // to read; what they print later is passed on when `relay` is closed. Throws Error if no pipe or process can be
-// created. Must not be called by two threads at once.
+// created. Call it while there is no other thread.
 JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<void(std::string_view)>& tee);
 
 // Runs `work` in a child process, so that a crash does not end this one, and forwards signals to it. Returns its
-// result, or nullopt if the child was killed. Call it while there is no other thread.
-std::optional<int> RunApart(const std::function<int()>& work);
+// result, from 0 to 255, or nullopt if the child was killed. Call it while there is no other thread.
+std::optional<int> RunApart(const JobSignals& signals, const std::function<int()>& work);
 
 // Stores the first 8 MiB and the last 56 MiB of the output. Add never blocks and never throws. Read returns a line feed
 // for each dropped line, so that line numbers stay right.
@@ -89,38 +83,34 @@ class JobLog : public ByteSource {
   static constexpr std::size_t kFirst = std::size_t{8} << 20;
   static constexpr std::size_t kMost = std::size_t{64} << 20;
 
-  // Uses malloc, because a failed `new` may end the process and so the job. Without memory, drops everything.
-  JobLog() : bytes_(static_cast<char*>(std::malloc(kMost)), &std::free), capacity_(bytes_ == nullptr ? 0 : kMost) {}
-
   void Add(std::string_view bytes) {
-    while (capacity_ > 0 && !bytes.empty()) {
+    while (!bytes.empty()) {
       const std::size_t at = PlaceOf(added_);
-      const std::size_t count = std::min(bytes.size(), capacity_ - at);
-      if (added_ >= kMost) dropped_line_feeds_ += CountLineFeeds({bytes_.get() + at, count});
-      std::memcpy(bytes_.get() + at, bytes.data(), count);
+      const std::size_t count = std::min(bytes.size(), kMost - at);
+      char* const place = bytes_.get() + at;
+      if (added_ >= kMost) dropped_lines_ += static_cast<std::uint64_t>(std::count(place, place + count, '\n'));
+      std::memcpy(place, bytes.data(), count);
       added_ += count;
       bytes.remove_prefix(count);
     }
-    dropped_bytes_ += bytes.size();
-    dropped_line_feeds_ += CountLineFeeds(bytes);
   }
 
   // Number of bytes that were not stored.
-  std::uint64_t dropped_bytes() const { return dropped_bytes_ + added_ - std::min<std::uint64_t>(added_, kMost); }
+  std::uint64_t dropped_bytes() const { return added_ - std::min<std::uint64_t>(added_, kMost); }
 
   // Call only after the last Add.
   std::size_t Read(char* buffer, std::size_t capacity) override {
-    if (read_ == std::min<std::uint64_t>(added_, kFirst) && returned_feeds_ < dropped_line_feeds_) {
-      const std::uint64_t count = std::min<std::uint64_t>(capacity, dropped_line_feeds_ - returned_feeds_);
+    if (read_ == kFirst && dropped_lines_ > 0) {
+      const std::size_t count = std::min<std::uint64_t>(capacity, dropped_lines_);
       std::memset(buffer, '\n', count);
-      returned_feeds_ += count;
+      dropped_lines_ -= count;
       return count;
     }
     if (read_ == kFirst) read_ += dropped_bytes();
     const std::size_t at = PlaceOf(read_);
     const std::uint64_t end = read_ < kFirst ? kFirst : kMost;
     const std::size_t count = std::min<std::uint64_t>({capacity, added_ - read_, end - at});
-    if (count > 0) std::memcpy(buffer, bytes_.get() + at, count);
+    std::memcpy(buffer, bytes_.get() + at, count);
     read_ += count;
     return count;
   }
@@ -128,16 +118,10 @@ class JobLog : public ByteSource {
  private:
   // Where byte number `n` of the output is stored.
   static std::size_t PlaceOf(std::uint64_t n) { return n < kFirst ? n : kFirst + (n - kFirst) % (kMost - kFirst); }
-  static std::uint64_t CountLineFeeds(std::string_view bytes) {
-    return static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\n'));
-  }
 
-  const std::unique_ptr<char, decltype(&std::free)> bytes_;
-  const std::size_t capacity_;
-  std::uint64_t added_ = 0;          // bytes
-  std::uint64_t dropped_bytes_ = 0;  // without memory
-  std::uint64_t dropped_line_feeds_ = 0;
-  std::uint64_t returned_feeds_ = 0;
+  const std::unique_ptr<char[]> bytes_ = std::make_unique_for_overwrite<char[]>(kMost);
+  std::uint64_t added_ = 0;  // bytes
+  std::uint64_t dropped_lines_ = 0;
   std::uint64_t read_ = 0;  // number of the next byte to read
 };
 

@@ -4,10 +4,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <utility>
 
 #include "report/failure_view.h"
 
@@ -26,48 +24,39 @@ std::optional<std::uint64_t> ReadNumber(const std::string& path, const std::stri
   return std::nullopt;
 }
 
-// The cgroup (version 2) of this process.
-KillEvidence::Cgroup CgroupOf(const std::string& root) {
+// The folder of this process's cgroup (version 2).
+std::string CgroupOf(const std::string& root) {
   std::ifstream file(root + "proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("0::")) continue;
-    const std::string folder = root + "sys/fs/cgroup" + line.substr(3);
-    return {folder + "/memory.events", folder + "/memory.max"};
+  std::string line;
+  while (std::getline(file, line) && !line.starts_with("0::")) {
   }
-  return {};
-}
-
-std::uint64_t LargestProcess() {
-  struct rusage usage = {};
-  return getrusage(RUSAGE_CHILDREN, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_maxrss) * kKiB : 0;
+  return root + "sys/fs/cgroup" + line.erase(0, 3);
 }
 
 }  // namespace
 
-KillEvidence::KillEvidence(std::string root)
-    : root_(std::move(root)), cgroup_(CgroupOf(root_)), kills_before_(OomKills()) {}
-
-std::optional<std::uint64_t> KillEvidence::OomKills() const {
-  return cgroup_.events.empty() ? std::nullopt : ReadNumber(cgroup_.events, "oom_kill");
+std::optional<std::uint64_t> OomKills(const std::string& root) {
+  return ReadNumber(CgroupOf(root) + "/memory.events", "oom_kill");
 }
 
-KillEvidence::Kill KillEvidence::Describe(int exit_status) const {
-  if (exit_status != 128 + SIGKILL) return {};
+Kill DescribeKill(const std::optional<std::uint64_t>& kills_before, const std::string& root) {
   Kill kill{"the job was killed by signal 9 (SIGKILL)"};
   std::string& line = kill.line;
-  const std::uint64_t largest = LargestProcess();
+  struct rusage usage = {};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  const std::uint64_t largest = static_cast<std::uint64_t>(usage.ru_maxrss) * kKiB;
   if (largest > 0) line += "; largest process: " + SizeText(static_cast<double>(largest));
-  if (const auto total = ReadNumber(root_ + "proc/meminfo", "MemTotal:")) {
+  if (const auto total = ReadNumber(root + "proc/meminfo", "MemTotal:")) {
     line += "; memory of the machine: " + SizeText(static_cast<double>(*total * kKiB));
     kill.by_memory = largest > *total * kKiB / 2;
   }
-  if (const auto kills = OomKills(); kills && kills_before_) {
-    const std::uint64_t during = *kills - std::min(*kills, *kills_before_);
+  if (const auto kills = OomKills(root); kills && kills_before) {
+    const std::uint64_t during = *kills - std::min(*kills, *kills_before);
     line += fmt::format("; OOM kills in the cgroup: {}", during);
     kill.by_memory = kill.by_memory || during > 0;
   }
   std::uint64_t limit = 0;
-  if (std::ifstream file(cgroup_.limit); file >> limit)  // "max" if there is none
+  if (std::ifstream file(CgroupOf(root) + "/memory.max"); file >> limit)  // "max" if there is none
     line += "; memory limit of the cgroup: " + SizeText(static_cast<double>(limit));
   const char* job = std::getenv("SLURM_JOB_ID");
   const bool is_number =

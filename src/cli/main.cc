@@ -1,6 +1,6 @@
-#include "cli/compile_child.h"
 #include "cli/run.h"
 #include "cli/terminal.h"
+#include "cli/try_command.h"
 #include "input/archive/worker.h"
 
 int main(int argc, char** argv) {

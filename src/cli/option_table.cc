@@ -253,7 +253,6 @@ const OptionRow kTable[] = {
     {"--color", "WHEN", kOutput, kPrinting, "", Choose<kColors, &Options::color>},
     {"-q,--quiet", "", kOutput, kPrinting, "Print only the result and fatal errors", Set<&Options::quiet>},
     {"--no-dump", "", kOptions, Bits(kRun), "Do not change XLA_FLAGS", Call<TakeNoDump>},
-    {"--keep-dump", "", kOptions, Bits(kRun), "Keep the XLA dump and print its path", Set<&Options::keep_dump>},
     {"--exit-retry", "[STATUS]", kOptions, Bits(kRun), "Exit with STATUS (42) if a retry would fail again", ExitRetry},
     {"--select", "CODE", kSelection, kReports & ~Bits(kTry), "Report only these: E1000, E1000.3, E3, tpu.*",
      List<&Options::select>},

@@ -95,9 +95,8 @@ struct Options {
   std::string hbm;              // HBM of a device, or its chip; empty: as in the inputs
   std::string xla_dump_before;  // for kDiff, whose paths are BEFORE and AFTER
   std::string xla_dump_after;
-  std::vector<std::string> job;  // for kRun: the command and its arguments
-  bool dump = true;              // for kRun: make XLA write a dump, unless the user already does
-  bool keep_dump = false;
+  std::vector<std::string> job;     // for kRun: the command and its arguments
+  bool dump = true;                 // for kRun: make XLA write a dump, unless the user already does
   std::optional<int> exit_retry;    // for kRun: exit status if a retry would fail the same way
   TryOptions attempts;              // for kTry and kRun
   bool ignore_broken_pipe = false;  // this process was started with SIGPIPE ignored; start the job the same way

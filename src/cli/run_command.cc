@@ -9,9 +9,7 @@
 #include <exception>
 #include <filesystem>
 #include <map>
-#include <new>
 #include <system_error>
-#include <utility>
 
 #include "cli/dump_folder.h"
 #include "cli/exit_status.h"
@@ -29,36 +27,22 @@
 #include "input/limits.h"
 #include "read/engine.h"
 #include "report/summary.h"
-#include "text/regex_options.h"
 #include "text/secrets.h"
 #include "text/utf8.h"
 
 namespace whyoom {
-namespace {
-
-constexpr std::size_t kLongestName = 120;
-
-// Whether a word of a command line is the path of a script or file. Other words, such as options, settings and code,
-// may contain secrets.
-bool IsPathArgument(const std::string& word) {
-  static const Regex ending(R"([\w./@+-]+\.[a-z][a-z0-9]{0,4})");
-  if (word.empty() || word.front() == '-' || word.find_first_of("=: \t\n\"'") != std::string::npos) return false;
-  std::error_code error;
-  return re2::RE2::FullMatch(word, ending) || std::filesystem::exists(word, error);
-}
-
-}  // namespace
 
 std::string NameOfJob(const std::vector<std::string>& command) {
+  constexpr std::size_t kLongest = 120;
   std::string line = kJobPrefix + std::filesystem::path(command.front()).filename().string();
-  std::size_t last = 0;  // the last word shown
-  for (std::size_t i = 1; i < command.size() && last == 0; ++i) {
-    const std::string beside = command[i - 1] + " " + command[i];
-    if (IsPathArgument(command[i]) && MaskSecrets(beside) == beside) last = i;
-  }
-  if (last > 0) line += " " + command[last];
-  if (last + 1 < command.size()) line += " ...";
-  return CutBytes(MaskSecrets(Printable(line)), kLongestName);
+  // Other words, such as options, settings and code, may contain secrets.
+  std::error_code error;
+  auto last = std::find_if(command.begin() + 1, command.end(),
+                           [&](const std::string& word) { return std::filesystem::is_regular_file(word, error); });
+  if (last != command.end()) line += " " + *last;
+  if (last == command.end()) last = command.begin();
+  if (last + 1 != command.end()) line += " ...";
+  return CutBytes(MaskSecrets(Printable(line)), kLongest);
 }
 
 namespace {
@@ -103,13 +87,6 @@ bool FailsAgain(const Report& report, int exit_status, std::uint64_t lines, std:
 }
 
 namespace {
-
-std::vector<std::string> Environment(const DumpFolder& dump, const Trial* trial) {
-  std::map<std::string, std::string> variables;
-  if (trial != nullptr) variables = trial->JobVariables();
-  if (dump.flags()) variables["XLA_FLAGS"] = *dump.flags();
-  return EnvironmentWith(variables);
-}
 
 // The time limit for reading the output, because the user waits for the end of the job.
 constexpr double kMaxSeconds = 30;
@@ -168,14 +145,6 @@ void RecordSuccess(const RunContext& run, JobLog* log) {
                 STDERR_FILENO);
 }
 
-// Explains an exit status that is not the job's own.
-void PrintStatusNote(int of_job, int status) {
-  if (status == of_job) return;
-  WriteError(
-      fmt::format("whyoom: a retry would fail the same way; exiting with {} instead of the job's exit status {}\n",
-                  status, of_job));
-}
-
 bool FailedToCompile(const FailureTable& table) {
   const std::vector<const Failure*> failures = table.entries();
   return std::any_of(failures.begin(), failures.end(), [](const Failure* failure) {
@@ -183,126 +152,136 @@ bool FailedToCompile(const FailureTable& table) {
   });
 }
 
-struct FailedJob {
+struct FinishedJob {
   const JobResult& result;
   std::uint64_t lines;           // that it printed
   std::chrono::seconds silence;  // before its end
-  DumpFolder& dump;
-  Trial* trial;  // null without --try
+  const DumpFolder& dump;
+  const Trial* trial;  // null without --try
   JobLog& log;
-  std::string kill;  // how the job was killed, if nothing shows that memory ran out
 };
 
+// Adds the results of the trial, if the process has tried remedies or failed to compile.
+void AddTrial(const RunContext& run, const FinishedJob& job, ReadControl* control, XlaDump* modules, Report* found) {
+  if (job.trial == nullptr) return;
+  if (HasResults(job.trial->folder())) {
+    if (!found->table) found->table.emplace(run.rules.rules());
+    if (found->table->entries().empty()) modules->MarkAsInputs();  // it hid its error
+  } else if (!found->table || !FailedToCompile(*found->table)) {
+    return;
+  }
+  try {
+    job.trial->Finish(job.dump, *modules, control, found);
+  } catch (const Error& error) {
+    found->problems.push_back({"--try", "", error.what(), true});
+  }
+}
+
 // Prints why the job failed and returns the exit status. A signal ends it early; what was found so far is printed.
-int Diagnose(const RunContext& run, const FailedJob& job) {
+// `kill`: how the job was killed, if nothing shows that memory ran out.
+int Diagnose(const RunContext& run, const FinishedJob& job, const std::string& kill) {
   const Options& options = run.options;
   ReadControl control;
   const Interrupt interrupt(&control.stop);
   Report found = ReadLog(run.engine, NameOfJob(options.job), control, &job.log);
-  const bool is_incomplete = !found.problems.empty() && !found.problems.back().is_unknown_error();
+  bool is_notable = !found.problems.empty() && !found.problems.back().is_unknown_error();
   XlaDump modules = job.dump.Read(run.outputs);
   modules.StopAt(&control, options.limits);
   if (found.table && !job.dump.path().empty() && modules.empty()) found.table->settings.no_dump = true;
-  const bool is_tried = job.trial != nullptr && job.trial->has_results();
-  if (is_tried && (!found.table || found.table->entries().empty())) modules.MarkAsInputs();  // it hid its error
-  if (is_tried && !found.table) found.table.emplace(run.rules.rules());
-  if (is_tried || (job.trial != nullptr && found.table && FailedToCompile(*found.table))) {
-    try {
-      job.trial->Finish(job.dump, modules, &control, &found);
-    } catch (const Error& error) {
-      found.problems.push_back({"--try", "", error.what(), true});
-    }
-  }
+  AddTrial(run, job, &control, &modules, &found);
   if (found.table) run.AddDump(modules, std::nullopt, &found);
   Report report = run.MakeReport(std::move(found));
   report.exit_status = job.result.exit_status;
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.lines, job.silence);
-  const int status = again ? *options.exit_retry : job.result.exit_status;
   run.filter.Apply(&report);
-  if (job.trial != nullptr) job.trial->AddRoom(&report);
-  if (job.dump.temporary() && !options.keep_dump) ForgetFolder(job.dump.path(), &report);
+  if (job.trial != nullptr) AddRoom(job.trial->folder(), &report);
+  if (job.dump.temporary()) ForgetFolder(job.dump.path(), &report);
   AddSourceLines(options.source_root.empty() ? "." : options.source_root, &report);
   if (job.dump.temporary() && modules.empty() && LacksList(report))
     report.problems.push_back({"XLA dump", "", std::string("the job wrote no dump: ") + kWhyNoDump, true});
-  const bool is_kill_unexplained = !job.kill.empty() && report.failures.empty();
-  if (is_kill_unexplained) report.problems.push_back({"whyoom run", "", job.kill, true, Problem::kNote});
+  if (!kill.empty() && report.failures.empty()) {
+    report.problems.push_back({"whyoom run", "", kill, true, Problem::kNote});
+    is_notable = true;
+  }
   try {
-    Print(options, report, job.result.line_open, is_incomplete || is_kill_unexplained);
+    Print(options, report, job.result.line_open, is_notable);
     WritePatch(report, options);
   } catch (const Error& error) {
     WriteError(fmt::format("whyoom: {}\n", error.what()));
   }
-  if (options.exit_retry && !options.quiet) PrintStatusNote(job.result.exit_status, status);
+  const int status = again ? *options.exit_retry : job.result.exit_status;
+  if (status != job.result.exit_status && !options.quiet)
+    WriteError(
+        fmt::format("whyoom: a retry would fail the same way; exiting with {} instead of the job's exit status "
+                    "{}\n",
+                    status, job.result.exit_status));
   return status;
 }
 
 // Reports what is known of the job after its end, and returns the exit status.
-int ReportJob(const RunContext& run, FailedJob job, const KillEvidence& evidence) {
+int ReportJob(const RunContext& run, const FinishedJob& job, const std::optional<std::uint64_t>& kills_before) {
   const JobResult& result = job.result;
-  if (result.undelivered_bytes > 0)
-    WriteError(fmt::format("{}whyoom: {} bytes of the job's output could not be written: {}\n",
-                           result.line_open ? "\n" : "", result.undelivered_bytes, result.undelivered_reason));
-  if (result.exit_status == 0 && (job.trial == nullptr || !job.trial->has_results())) {
+  const char* const before = result.line_open ? "\n" : "";
+  if (!result.undelivered.empty())
+    WriteError(
+        fmt::format("{}whyoom: a part of the job's output could not be written: {}\n", before, result.undelivered));
+  if (result.exit_status == 0 && (job.trial == nullptr || !HasResults(job.trial->folder()))) {
     RecordSuccess(run, &job.log);
     return 0;
   }
-  KillEvidence::Kill kill = evidence.Describe(result.exit_status);
-  if (kill.by_memory) {
-    job.log.Add(fmt::format("{}whyoom run: {}\n", result.line_open ? "\n" : "", std::exchange(kill.line, "")));
-  } else if (!kill.line.empty()) {
-    kill.line += "; nothing shows that memory ran out";
-  }
-  job.kill = kill.line;
-  return Diagnose(run, job);
+  if (result.exit_status != kSignalled + SIGKILL) return Diagnose(run, job, "");
+  const Kill kill = DescribeKill(kills_before);
+  if (!kill.by_memory) return Diagnose(run, job, kill.line + "; nothing shows that memory ran out");
+  job.log.Add(fmt::format("{}whyoom run: {}\n", before, kill.line));
+  return Diagnose(run, job, "");
 }
 
-}  // namespace
-
-int RunAndDiagnose(const RunContext& run) {
+// Runs the job. Errors must not change its exit status.
+int RunWithTrial(const RunContext& run, const Trial* trial) {
   const Options& options = run.options;
-  std::optional<Trial> trial;
-  CheckRemedies(run);
-  try {
-    if (options.attempts.after_failure) trial.emplace(run);
-  } catch (const Error& error) {  // the job must run all the same
-    WriteError(fmt::format("whyoom: {}\n", error.what()));
-  }
   const JobSignals signals;  // first, so that no signal prevents the removal of the dump folder
-  DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
+  const DumpFolder dump(std::getenv("XLA_FLAGS"), options.dump);
+  std::map<std::string, std::string> variables;
+  if (trial != nullptr) variables = trial->JobVariables();
+  if (dump.flags()) variables["XLA_FLAGS"] = *dump.flags();
   JobLog log;
   std::uint64_t line_count = 0;
   auto last_output = std::chrono::steady_clock::now();
-  const KillEvidence evidence;
+  const std::optional<std::uint64_t> kills_before = OomKills();
   const JobResult result =
-      RunJob({options.job, Environment(dump, trial ? &*trial : nullptr), options.ignore_broken_pipe}, signals,
-             [&](std::string_view lines) {
-               last_output = std::chrono::steady_clock::now();
-               line_count += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
-               log.Add(lines);
-             });
+      RunJob({options.job, variables, options.ignore_broken_pipe}, signals, [&](std::string_view lines) {
+        last_output = std::chrono::steady_clock::now();
+        line_count += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
+        log.Add(lines);
+      });
   const auto silence = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - last_output);
   if (!result.problem.empty()) {
     WriteError(fmt::format("whyoom: cannot run {}: {}\n", Printable(options.job[0]), result.problem));
     return result.exit_status;
   }
-  // From here on, errors must not change the job's exit status.
-  const std::optional<int> status = RunApart([&] {
+  const std::optional<int> status = RunApart(signals, [&] {
     try {
-      return ReportJob(run, {result, line_count, silence, dump, trial ? &*trial : nullptr, log, ""}, evidence);
-    } catch (const std::bad_alloc&) {
-      WriteError("whyoom: not enough memory to diagnose the job\n");
+      return ReportJob(run, {result, line_count, silence, dump, trial, log}, kills_before);
     } catch (const std::exception& error) {
-      WriteError(fmt::format("whyoom: {}\n", error.what()));
+      WriteError(fmt::format("whyoom: the job was not diagnosed: {}\n", error.what()));
     }
     return result.exit_status;
   });
   if (!status) WriteError("whyoom: the diagnosis crashed or was killed\n");
-  std::error_code ignored;
-  if (options.keep_dump && dump.temporary() && !std::filesystem::is_empty(dump.path(), ignored)) {
-    dump.Keep();
-    if (!options.quiet) WriteError(fmt::format("whyoom: the XLA dump is in {}\n", dump.path()));
-  }
   return status.value_or(result.exit_status);
+}
+
+}  // namespace
+
+int RunAndDiagnose(const RunContext& run) {
+  std::optional<Trial> trial;
+  CheckRemedies(run);
+  try {
+    if (run.options.attempts.after_failure) trial.emplace(run);
+  } catch (const Error& error) {  // the job must run all the same
+    WriteError(fmt::format("whyoom: {}\n", error.what()));
+  }
+  return RunWithTrial(run, trial ? &*trial : nullptr);
 }
 
 }  // namespace whyoom

@@ -8,12 +8,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
 #include <thread>
 #include <utility>
 
@@ -26,7 +22,6 @@
 #include "cli/terminal.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"
-#include "diagnose/report.h"
 #include "input/error.h"
 #include "report/record/describe.h"
 #include "rules/suggest.h"
@@ -52,12 +47,16 @@ void WriteText(const fs::path& path, std::string_view text) {
                             strerror(errno)));
 }
 
+// An object in a file; empty if there is none, because a job may have changed the folder.
 json ReadJson(const fs::path& path) {
   std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return json::value_t::discarded;  // a job may have changed the folder
-  std::ifstream file(path);
-  return json::parse(std::string(std::istreambuf_iterator<char>(file), {}), nullptr, false);
+  std::ifstream file;
+  if (fs::is_regular_file(path, ignored)) file.open(path);
+  json found = json::parse(file, nullptr, false);
+  return found.is_object() ? found : json::object();
 }
+
+json ReadResultsIn(const fs::path& folder) { return ReadJson(folder / "results.json"); }
 
 // The interpreter of --python, or of the job if it is a Python.
 std::string PythonOf(const Options& options) {
@@ -106,17 +105,13 @@ int StatusOf(const Report& report, int nothing_failed) {
 
 }  // namespace
 
-bool HasResults(const fs::path& folder) {
-  const json found = ReadJson(folder / "results.json");
-  return found.contains("attempts") && !found["attempts"].empty();
-}
+bool HasResults(const fs::path& folder) { return !ReadResultsIn(folder).value("attempts", json()).empty(); }
 
 namespace {
 
 // Why there are no results; empty if that is unknown.
 std::string ProblemOf(const fs::path& folder) {
-  const json found = ReadJson(folder / "results.json");
-  if (!found.is_object()) return "";
+  const json found = ReadResultsIn(folder);
   const std::string error = found.value("error", "");
   return Printable(error.empty() ? found.value("stopped", "") : error);
 }
@@ -127,10 +122,9 @@ void AddResults(const fs::path& folder, XlaDump inputs, bool was_interrupted, Re
     const std::string why = ProblemOf(folder);
     throw Error("cannot try remedies: " + (why.empty() ? "the job has not shown the function that failed" : why));
   }
-  const fs::path path = folder / "results.json";
-  const std::string error = Printable(ReadJson(path).value("error", ""));
+  const std::string error = Printable(ReadResultsIn(folder).value("error", ""));
   if (!error.empty()) found->problems.push_back({"--try", "", error, true});
-  Recompilation results = ReadResults(path.string());
+  Recompilation results = ReadResults((folder / "results.json").string());
   if (was_interrupted) results.stopped = "interrupted";
   inputs.MarkAsInputs();
   for (const XlaDump::Module& module : inputs.InputModules()) {
@@ -141,13 +135,13 @@ void AddResults(const fs::path& folder, XlaDump inputs, bool was_interrupted, Re
 
 }  // namespace
 
-void AddRoomOf(const fs::path& folder, Report* report) {
+void AddRoom(const fs::path& folder, Report* report) {
   constexpr std::string_view kPrefix = "room-";  // then the module's name
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    const json found = name.starts_with(kPrefix) ? ReadJson(entry.path()) : json();
+    const json found = name.starts_with(kPrefix) ? ReadJson(entry.path()) : json::object();
     const auto replace = [&](const Evidence& facts, std::optional<ProgramEstimates>* estimates) {
-      if (!found.is_object() || !*estimates || kPrefix.data() + facts.Text("module") != name) return;
+      if (found.empty() || !*estimates || kPrefix.data() + facts.Text("module") != name) return;
       RecordReader reader(found);
       Describe(reader, (*estimates)->room);
     };
@@ -246,25 +240,24 @@ json Trial::Run(const json& more, const ReadControl& control) const {
 }
 
 void Trial::Finish(const DumpFolder& folder, const XlaDump& dump, ReadControl* control, Report* found) const {
-  if (!has_results()) Run({{"command", json::array()}, {"dump", folder.path()}, {"since", folder.since()}}, *control);
+  if (!HasResults(folder_.path()))
+    Run({{"command", json::array()}, {"dump", folder.path()}, {"since", folder.since()}}, *control);
   AddResults(folder_.path(), dump, control->stopped(), found);
   control->stop = false;
 }
 
 namespace {
 
-// Reads what the command printed and dumped. Throws Error if nothing could be compiled.
+// Reads what the command printed, and adds to what it dumped. Throws Error if nothing could be compiled.
 Report ReadCommand(const RunContext& run, const fs::path& folder, const json& request, const json& state,
                    XlaDump* dump) {
   const std::string name = NameOfJob(request["command"]);
   Report found = ReadArtifact(run.engine, {name, ""}, *OpenFile((folder / "output.txt").string()));
-  if (!found.table) found.table.emplace(run.rules.rules());
-  *dump = ReadDump(request["dump"], request["since"], run.outputs);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().filename().string().starts_with("unchanged-"))  // a step compiled for --topology
       AddDumpFolder(entry.path().string(), run.outputs, dump, &found.problems);
   }
-  if (!found.table->entries().empty() || !state.value("ran", false)) return found;
+  if ((found.table && !found.table->entries().empty()) || !state.value("ran", false)) return found;
   const bool is_virtual = request.contains("topology");
   if (const std::string why = ProblemOf(folder); is_virtual && !why.empty() && !HasResults(folder))
     throw Error("cannot try remedies: " + why);
@@ -278,27 +271,21 @@ Report ReadCommand(const RunContext& run, const fs::path& folder, const json& re
   return found;
 }
 
-// Prints the report of what the Python part wrote to `folder`. Before that, with no `state`, it asks for the facts of
-// the programs. `signal`: the one that ended it, or 0.
-int PrintTry(const RunContext& run, const fs::path& folder, const json& request, const std::optional<json>& written,
-             int signal, ReadControl* control) {
-  const bool is_done = written.has_value();
-  const json state = is_done && written->is_object() ? *written : json::object();
+// Prints the report of what the Python part wrote to `folder`. Before that, with --finish, it asks for the facts of the
+// programs. `signal`: the one that ended it, or 0.
+int PrintTry(const RunContext& run, const fs::path& folder, const json& request, int signal, ReadControl* control) {
+  const bool is_done = run.options.attempts.finish.empty();
+  const json state = ReadJson(folder / "state.json");
   const bool has_command = !request.at("command").empty();
   if (signal != 0 && has_command && !state.contains("ran") && !HasResults(folder)) {
     WriteError("whyoom: interrupted before anything was compiled\n");
     return 128 + signal;
   }
+  // A job's dump has no files older than the job; that of the command line may be of any age.
+  XlaDump dump = ReadDump(request.at("dump"), request.value("since", std::time_t{0}), run.outputs);
   Report found;
-  XlaDump dump;
-  if (has_command) {
-    found = ReadCommand(run, folder, request, state, &dump);
-  } else {
-    found.table.emplace(run.rules.rules());
-    // A job's dump has no files older than the job; that of the command line may be of any age.
-    if (request.contains("since")) dump = ReadDump(request["dump"], request["since"], run.outputs);
-    if (!request.contains("since")) AddDumpFolder(request["dump"], run.outputs, &dump, &found.problems);
-  }
+  if (has_command) found = ReadCommand(run, folder, request, state, &dump);
+  if (!found.table) found.table.emplace(run.rules.rules());
   const std::optional<double> limit = LimitOf(run);
   if (limit) dump.FailAbove(*limit);
   if (is_done) {
@@ -316,7 +303,7 @@ int PrintTry(const RunContext& run, const fs::path& folder, const json& request,
   dump.StopAt(control, limits);
   run.AddDump(dump, limit, &found);
   Report report = run.MakeReport(std::move(found));
-  AddRoomOf(folder, &report);
+  AddRoom(folder, &report);
   if (!report.failures.empty()) report.programs.clear();  // small steps that fit
   if (is_done && request.value("temporary", false)) ForgetFolder(request["dump"], &report);
   if (is_done) ForgetFolder(folder.string(), &report);
@@ -332,7 +319,7 @@ int RunTry(const RunContext& run) {
   ReadControl control;
   const Interrupt interrupt(&control.stop);
   const fs::path& asked = options.attempts.finish;
-  if (!asked.empty()) return PrintTry(run, asked, ReadJson(asked / "request.json"), std::nullopt, 0, &control);
+  if (!asked.empty()) return PrintTry(run, asked, ReadJson(asked / "request.json"), 0, &control);
   CheckRemedies(run);
   if (!options.attempts.topology.empty() && !LimitOf(run))
     throw Error(fmt::format("--topology: unknown chips '{}'", Printable(options.attempts.topology)));
@@ -340,10 +327,7 @@ int RunTry(const RunContext& run) {
   json more = {{"command", options.job}};
   std::optional<DumpFolder> folder;
   if (options.job.empty()) {
-    XlaDump dump;
-    std::vector<Problem> problems;
-    AddDumpFolder(options.paths.front(), run.outputs, &dump, &problems);
-    if (dump.empty())
+    if (ReadDump(options.paths.front(), 0, run.outputs).empty())
       throw Error(Printable(options.paths.front()) + ": no XLA dump (expected the folder of --xla_dump_to)");
     more["dump"] = options.paths.front();
   } else {
@@ -358,9 +342,8 @@ int RunTry(const RunContext& run) {
   }
   const json request = trial.Run(more, control);
   control.stop = false;
-  const fs::path& made = trial.folder();
   try {
-    return PrintTry(run, made, request, ReadJson(made / "state.json"), interrupt.signal(), &control);
+    return PrintTry(run, trial.folder(), request, interrupt.signal(), &control);
   } catch (const json::exception&) {
     throw Error("cannot try remedies: the command has changed the private folder of whyoom");
   }

@@ -2,29 +2,37 @@
 // remedies; this part starts it, reads its results and prints the report.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "cli/compile_child.h"
 #include "cli/dump_folder.h"
 #include "cli/run_context.h"
 #include "diagnose/report.h"
 #include "facts/compiled_program.h"
-#include "input/artifact.h"
 #include "input/limits.h"
 #include "program/xla_dump.h"
 
 namespace whyoom {
 
+// The Python part starts its child processes by running whyoom under another name (compile_child.cc). A module of a
+// dump may come from a stranger. The Python that compiles it has no network, no environment variables except those that
+// Python needs, and a private folder for its files.
+//
+// Call first in main. If this process was started as such a child, runs its command instead of whyoom, and does not
+// return.
+void BecomeCompileIfAsked(int argc, char** argv);
+
+// Starts a command, looked up in PATH, which ends when whyoom ends. Throws Error if no process can be created. Call it
+// while there is no other thread.
+pid_t StartFree(const std::vector<std::string>& command);
+
 // Throws Error if an option names a remedy that no rule has.
 void CheckRemedies(const RunContext& run);
-
-// Whether the Python part wrote results to a folder.
-bool HasResults(const std::filesystem::path& folder);
-void AddRoomOf(const std::filesystem::path& folder, Report* report);  // see Trial::AddRoom
 
 // A private folder with the Python scripts, a request for them and what they write.
 class Trial {
@@ -35,15 +43,10 @@ class Trial {
   // With these variables, a job's Python tries the remedies in the process whose compile fails.
   std::map<std::string, std::string> JobVariables() const;
 
-  bool has_results() const { return HasResults(folder_.path()); }
-
   // Compiles the program of the job's dump, which was read from `folder`, if the job's process has not, and adds the
   // results to the report, which must have a table. An interrupt ends the compiles only, so its request to stop is
   // withdrawn. Throws Error if nothing could be compiled.
   void Finish(const DumpFolder& folder, const XlaDump& dump, ReadControl* control, Report* found) const;
-
-  // Replaces estimated sizes that fit by the compiled ones.
-  void AddRoom(Report* report) const { AddRoomOf(folder_.path(), report); }
 
   // Runs the Python part, with more keys in its request, until it ends or `control` stops it. Returns the request.
   // Throws Error if it fails.
@@ -53,8 +56,14 @@ class Trial {
 
  private:
   const RunContext& run_;
-  const PrivateFolder folder_;
+  const TemporaryFolder folder_{"whyoom-try"};
 };
+
+// Whether the Python part wrote results to the folder of a trial.
+bool HasResults(const std::filesystem::path& folder);
+
+// Replaces estimated sizes that fit by the compiled ones.
+void AddRoom(const std::filesystem::path& folder, Report* report);
 
 // Names the files of a temporary dump without its folder, which is removed.
 void ForgetFolder(const std::string& folder, Report* report);

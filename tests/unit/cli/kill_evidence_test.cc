@@ -10,8 +10,6 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-constexpr int kKilled = 128 + 9;
-
 // Writes what a machine with `total_kib` of memory shows of a job whose cgroup has this limit.
 void WriteSystem(const ScratchFolder& root, const std::string& total_kib, const std::string& limit) {
   root.Write("proc/self/cgroup", "0::/job\n");
@@ -23,9 +21,9 @@ void WriteSystem(const ScratchFolder& root, const std::string& total_kib, const 
 TEST_CASE("the cgroup's OOM kills during the job, its limit, and the machine's memory", "[cli]") {
   const ScratchFolder root;
   WriteSystem(root, "1048576", "536870912");
-  const KillEvidence evidence(root.path() + "/");
+  const std::optional<std::uint64_t> before = OomKills(root.path() + "/");
   root.Write("sys/fs/cgroup/job/memory.events", "low 0\nmax 990\noom 4\noom_kill 3\n");
-  const KillEvidence::Kill kill = evidence.Describe(kKilled);
+  const Kill kill = DescribeKill(before, root.path() + "/");
   CHECK(kill.by_memory);
   CHECK(kill.line.find("; memory of the machine: 1.00 GiB; OOM kills in the cgroup: 1; memory limit of the "
                        "cgroup: 512.00 MiB") != std::string::npos);
@@ -34,16 +32,16 @@ TEST_CASE("the cgroup's OOM kills during the job, its limit, and the machine's m
 TEST_CASE("a kill without a sign that memory ran out", "[cli]") {
   const ScratchFolder root;
   WriteSystem(root, "1073741824", "max");
-  const KillEvidence::Kill kill = KillEvidence(root.path() + "/").Describe(kKilled);
+  const Kill kill = DescribeKill(OomKills(root.path() + "/"), root.path() + "/");
   CHECK_FALSE(kill.by_memory);
   CHECK(kill.line.find("OOM kills in the cgroup: 0") != std::string::npos);
   CHECK(kill.line.find("limit") == std::string::npos);
 }
 
-TEST_CASE("a job that was not killed, and a system that shows nothing", "[cli]") {
+TEST_CASE("a system that shows nothing", "[cli]") {
   const ScratchFolder root;
-  CHECK(KillEvidence(root.path() + "/").Describe(1).line.empty());
-  CHECK(KillEvidence(root.path() + "/").Describe(kKilled).line.starts_with("the job was killed by signal 9"));
+  CHECK_FALSE(OomKills(root.path() + "/"));
+  CHECK(DescribeKill(std::nullopt, root.path() + "/").line.starts_with("the job was killed by signal 9"));
 }
 
 }  // namespace TEST_FILE
