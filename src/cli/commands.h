@@ -10,21 +10,14 @@
 
 namespace whyoom {
 
-// Headings of the option groups in --help.
-inline constexpr const char* kOptions = "Options";
-inline constexpr const char* kInputs = "Inputs";
-inline constexpr const char* kOutput = "Output";
-inline constexpr const char* kSelection = "Which failures count";
-inline constexpr const char* kBatches = "Batches";
-inline constexpr const char* kTrying = "Compiling remedies";
-inline constexpr const char* kLimits = "Limits per input";
+inline constexpr const char* kTrying = "Compiling remedies";  // heading of the options that need --try
 
 // An argument without "--"; it goes to Options::paths.
 struct Positional {
-  enum class Count { kAny, kAtMostOne, kOne };
   const char* name;
   const char* about;
-  Count count = Count::kAny;
+  int most = -1;  // how often; -1: any number
+  bool required = false;
 };
 
 struct CommandDefinition {
@@ -43,8 +36,5 @@ const CommandDefinition& FindCommand(const std::vector<std::string>& arguments);
 
 // The parser of the command's arguments; it writes to `options`.
 std::unique_ptr<CLI::App> MakeParser(const CommandDefinition& command, Options* options);
-
-// Adds the options of the command (option_table.cc).
-void AddOptions(CLI::App& app, Command command, Options* options);
 
 }  // namespace whyoom

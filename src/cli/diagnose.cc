@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <csignal>
-#include <cstddef>
-#include <deque>
-#include <exception>
+#include <future>
 #include <iterator>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -18,7 +14,6 @@
 
 #include "cli/dump_folder.h"
 #include "cli/exit_status.h"
-#include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/resume_journal.h"
@@ -27,6 +22,7 @@
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"
 #include "input/artifact.h"
+#include "input/byte_source.h"
 #include "input/error.h"
 #include "input/members.h"
 #include "input/walk.h"
@@ -37,6 +33,67 @@
 
 namespace whyoom {
 namespace {
+
+struct Inputs {
+  std::vector<Artifact> files;
+  std::vector<Problem> problems;
+  std::uint64_t problems_left_out = 0;
+};
+
+constexpr std::size_t kMostListBytes = std::size_t{1} << 30;
+
+void ListPaths(std::vector<std::string> paths, const ReadControl& control, Inputs* inputs) {
+  std::vector<Problem> problems;
+  for (Walk walk(std::move(paths)); !control.stopped();) {
+    std::optional<Artifact> file = walk.Next(&problems);
+    for (Problem& problem : std::exchange(problems, {})) {
+      inputs->problems.push_back(std::move(problem));
+      BoundProblems(&inputs->problems, &inputs->problems_left_out);
+    }
+    if (!file) break;
+    inputs->files.push_back(*std::move(file));
+  }
+}
+
+void AddListed(const Options& options, const ReadControl& control, Inputs* inputs) {
+  const std::string& path = options.files_from;
+  if (IsEndless(path)) throw Error("--files-from: device with endless output");
+  const Stop stop(&control, Limits());
+  const std::unique_ptr<ByteSource> source = OpenFile(path, &stop);
+  const std::string list = ReadUpTo(*source, kMostListBytes);
+  const auto add_problem = [&](std::string what) {
+    inputs->problems.push_back({path, "", std::move(what)});
+    BoundProblems(&inputs->problems, &inputs->problems_left_out);
+  };
+  std::size_t number = 1;
+  for (std::size_t at = 0; at < list.size() && !control.stopped(); ++at, ++number) {
+    const std::size_t end = std::min(list.find(options.nulls ? '\0' : '\n', at), list.size());
+    std::string name = list.substr(at, end - at);
+    at = end;
+    if (!options.nulls && name.ends_with('\r')) name.pop_back();
+    if (name.find('\0') != name.npos) {
+      add_problem(fmt::format("entry {}: contains a NUL byte", number));
+    } else if (!name.empty()) {
+      ListPaths({name == "-" ? "./-" : name}, control, inputs);
+    }
+  }
+  if (list.size() == kMostListBytes) add_problem("the list is too long: only its first GiB was read");
+  if (source->problem().empty()) return;
+  if (list.empty()) throw Error(fmt::format("{}: {}", Printable(path), source->problem()));
+  add_problem(std::string(source->problem()));
+}
+
+// Lists the files at and below the paths of the command line and those in the list of --files-from, in an order that
+// depends only on the names. Names in the list are always files and folders: "-" becomes "./-". Ends early if `control`
+// asks to stop, even while it waits for the list.
+Inputs ListInputs(const Options& options, const ReadControl& control) {
+  if (options.files_from == "-" && std::find(options.paths.begin(), options.paths.end(), "-") != options.paths.end())
+    throw Error("standard input cannot be both the list of --files-from and an input");
+  Inputs inputs;
+  ListPaths(options.paths, control, &inputs);
+  if (!options.files_from.empty()) AddListed(options, control, &inputs);
+  return inputs;
+}
 
 // Everything but the input itself that affects its failures. Any new option with such an effect must be added, or the
 // journal would return stale failures.
@@ -49,180 +106,88 @@ std::string Settings(const RuleSource& rules, const Options& options) {
                      time(options.range.until));
 }
 
-// Reads inputs on several threads and counts them. Passes dump files to `dump` without reading them.
+// Reads inputs on several threads and counts them.
 class Batch {
  public:
   // Borrows all.
-  Batch(const RunContext& run, ReadControl* control, XlaDump* dump);
-  ~Batch();  // drops inputs that are not read yet
+  Batch(const RunContext& run, const std::vector<Artifact>& inputs, ReadControl* control);
 
-  // Queues the input, unless it is part of a dump. Blocks while the queue is full. Rethrows an exception of an earlier
-  // read. Returns false if the run was stopped.
-  bool Add(const Artifact& input);
-
-  // Reads what is left and waits for all reads. Rethrows an exception of a read. `listed`: all inputs are known. Call
-  // once, at the end.
-  Report Finish(bool listed, const Interrupt& interrupt);
+  // Reads all inputs. Rethrows an exception of a read. Call once.
+  Report ReadAll();
 
   const BatchCounts& counts() const { return counts_; }
+  std::uint64_t read_to_end() const { return counts_.files_done - cut_short_; }
 
  private:
-  bool IsToRead(const Artifact& input);
-  void Work();
-  Report Read(const Artifact& input, std::size_t threads);
-  void CountDone(const Report& found);
-  void Close(bool drop);
+  Report Work();
+  Report Read(const Artifact& input);
+  Report CountDone(Report found);
 
   const RunContext& run_;
-  XlaDump& dump_;
+  const std::vector<Artifact>& inputs_;
   ReadControl& control_;
   const std::size_t jobs_;
   std::optional<ResumeJournal> journal_;
   BatchCounts counts_;
+  std::atomic<std::size_t> next_{0};         // input
   std::atomic<std::uint64_t> cut_short_{0};  // were being read when the run was interrupted
-
-  std::mutex mutex_;  // guards all members below but `threads_`
-  std::condition_variable not_empty_;
-  std::condition_variable not_full_;
-  std::deque<Artifact> waiting_;
-  bool closed_ = false;
-  std::size_t busy_ = 0;  // threads that are reading
-  std::exception_ptr error_;
-  Report found_;  // of threads that have finished
-  std::vector<std::thread> threads_;
 };
 
-// Size of the queue, so that millions of paths do not fill the memory.
-constexpr std::size_t kMaxQueued = 4096;
-// Maximum number of inputs that a thread takes at once. Taking small files one by one costs more than reading them.
-constexpr std::size_t kMaxTaken = 32;
-
-Batch::Batch(const RunContext& run, ReadControl* control, XlaDump* dump)
+Batch::Batch(const RunContext& run, const std::vector<Artifact>& inputs, ReadControl* control)
     : run_(run),
-      dump_(*dump),
+      inputs_(inputs),
       control_(*control),
       jobs_(run.options.jobs > 0 ? run.options.jobs : std::max(1U, std::thread::hardware_concurrency())) {
-  const std::string& resume = run.options.resume;
-  if (resume.empty()) return;
-  journal_.emplace(resume, run.rules, Settings(run.rules, run.options));
-  if (const std::size_t count = journal_->damaged_lines(); count > 0 && !run.options.quiet)
-    WriteError(fmt::format("whyoom: --resume: '{}' had {}; these inputs are read again\n", Printable(resume),
-                           Counted(count, "damaged line", "damaged lines")));
+  counts_.files_known = inputs.size();
+  if (!run.options.resume.empty()) journal_.emplace(run.options.resume, run.rules, Settings(run.rules, run.options));
 }
 
-Batch::~Batch() { Close(true); }
-
-void Batch::Close(bool drop) {
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    if (drop) waiting_.clear();
-  }
-  not_empty_.notify_all();
-  if (!drop && threads_.size() < jobs_) Work();  // a single input needs no thread
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
+// Each thread reads the next input until none is left.
+Report Batch::ReadAll() {
+  std::vector<std::future<Report>> threads;
+  for (std::size_t i = 1; i < std::min(jobs_, inputs_.size()); ++i)
+    threads.push_back(std::async(std::launch::async, [this] { return Work(); }));
+  Report found = Work();
+  for (std::future<Report>& thread : threads) found.Join(thread.get());
+  if (std::optional<Problem> problem = journal_ ? journal_->Close() : std::nullopt)
+    found.problems.push_back(*std::move(problem));
+  return found;
 }
 
-// Counts the input if it is to be read. Registers dump files.
-bool Batch::IsToRead(const Artifact& input) {
-  run_.outputs.ThrowIfOutput(input.path);
-  if (dump_.AddFile(input.path, true)) return false;
-  ++counts_.files_known;
-  return !control_.stopped();
-}
-
-bool Batch::Add(const Artifact& input) {
-  if (!IsToRead(input)) return !control_.stopped();
-  std::unique_lock lock(mutex_);
-  not_full_.wait(lock, [&] { return waiting_.size() < kMaxQueued || error_; });
-  if (error_) std::rethrow_exception(error_);
-  waiting_.push_back(input);
-  const std::size_t idle = threads_.size() - busy_;
-  if (threads_.size() < jobs_ && idle + 1 < waiting_.size()) threads_.emplace_back([this] { Work(); });
-  lock.unlock();
-  not_empty_.notify_one();
-  return true;
-}
-
-void Batch::Work() {
-  Report mine;
-  std::vector<Artifact> inputs;
-  std::unique_lock lock(mutex_);
+Report Batch::Work() {
+  Report found;
   try {
-    while (true) {
-      not_empty_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
-      if (waiting_.empty() || error_) break;
-      // Takes at most a fair share; otherwise the last thread would finish long after the others.
-      const auto share =
-          static_cast<std::ptrdiff_t>(std::clamp<std::size_t>(waiting_.size() / (2 * jobs_), 1, kMaxTaken));
-      inputs.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.begin() + share));
-      waiting_.erase(waiting_.begin(), waiting_.begin() + share);
-      ++busy_;
-      // A thread that waits for matches in a large file is idle, so one more thread can search blocks.
-      const std::size_t idle = jobs_ - std::min(jobs_, busy_ + waiting_.size());
-      const std::size_t searchers = idle == 0 ? 0 : idle + 1;
-      lock.unlock();
-      not_full_.notify_one();
-      for (const Artifact& input : inputs) mine.Join(Read(input, searchers));
-      lock.lock();
-      --busy_;
-    }
-    found_.Join(std::move(mine));
+    for (std::size_t i = 0; !control_.stopped() && (i = next_++) < inputs_.size();) found.Join(Read(inputs_[i]));
   } catch (...) {
-    if (!lock.owns_lock()) lock.lock();
-    error_ = std::current_exception();
-    waiting_.clear();
-    not_full_.notify_all();
+    next_ = inputs_.size();  // ends the other threads
+    throw;
   }
+  return found;
 }
 
-// Several threads call it at once. It may use up to `threads` further threads for a large input.
-Report Batch::Read(const Artifact& input, std::size_t threads) {
-  if (control_.stopped()) return {};
+Report Batch::Read(const Artifact& input) {
   counts_.Begin(input.path);
   const FileStamp stamp = journal_ ? StampOf(input.path) : FileStamp();
   if (journal_) {
-    if (journal_->IsJournalFile(stamp)) {
-      ++counts_.files_done;
-      return {};
-    }
-    if (std::optional<Report> earlier = journal_->Recall(input, stamp)) {
-      CountDone(*earlier);
-      return *std::move(earlier);
-    }
+    if (journal_->IsJournal(input.path)) return CountDone({});
+    if (std::optional<Report> earlier = journal_->Recall(input, stamp)) return CountDone(*std::move(earlier));
   }
-  Report found = ReadInput(run_.engine, input, run_.options.limits, {run_.options.range, threads, &control_});
+  // A thread that waits for matches in a large file is idle, so one more thread than are idle can search blocks.
+  const std::size_t idle = jobs_ - std::min<std::size_t>(jobs_, inputs_.size() - counts_.files_done);
+  const std::size_t searchers = idle == 0 ? 0 : idle + 1;
+  Report found = ReadInput(run_.engine, input, run_.options.limits, {run_.options.range, searchers, &control_});
   if (control_.stopped()) {
     ++cut_short_;
   } else if (journal_) {
     journal_->Record(input, stamp, found);
   }
-  CountDone(found);
-  return found;
+  return CountDone(std::move(found));
 }
 
-void Batch::CountDone(const Report& found) {
+Report Batch::CountDone(Report found) {
   if (found.table) counts_.failures += found.table->entries().size();
   ++counts_.files_done;
-}
-
-Report Batch::Finish(bool listed, const Interrupt& interrupt) {
-  counts_.listed = listed;
-  Close(false);
-  if (error_) std::rethrow_exception(error_);
-  if (journal_) {
-    if (std::optional<Problem> problem = journal_->Close()) found_.problems.push_back(*std::move(problem));
-  }
-  const std::uint64_t read = counts_.files_done - cut_short_;
-  if (const int signal = interrupt.signal(); signal != 0 && (read < counts_.files_known || !listed)) {
-    const char* name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
-    const char* more = listed ? "" : " or more";
-    found_.problems.push_back({"the rest", "",
-                               fmt::format("interrupted by {}: {} of {}{} inputs were read to their end", name, read,
-                                           counts_.files_known.load(), more)});
-  }
-  return std::move(found_);
+  return found;
 }
 
 // If no log contains a failure, treats the dump itself as an input.
@@ -233,6 +198,13 @@ void AddDumps(const RunContext& run, const std::optional<double>& limit, XlaDump
   if (!found->table) return;
   if (!run.options.xla_dump.empty() && dump->empty()) found->table->settings.no_dump = true;
   run.AddDump(*dump, limit, found);
+}
+
+Problem Interrupted(int signal, std::uint64_t read, std::size_t known, bool all_listed) {
+  const char* name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
+  return {"the rest", "",
+          fmt::format("interrupted by {}: {} of {}{} inputs were read to their end", name, read, known,
+                      all_listed ? "" : " or more")};
 }
 
 // Metadata files that Spark and Hadoop write next to their output files ("_SUCCESS", ".part-00000.crc").
@@ -246,27 +218,30 @@ bool IsPartMetadata(const std::string& path) {
 int RunDiagnose(const RunContext& run) {
   const Options& options = run.options;
   const std::optional<double> limit = run.Limit();
-  std::vector<Problem> problems;
   XlaDump dump;
-  if (!options.xla_dump.empty()) AddDumpFolder(options.xla_dump, run.outputs, &dump, &problems);
   int signal = 0;
   Report report;
   {
     ReadControl control;
     const Interrupt interrupt(&control.stop);
-    Inputs inputs(options, control);
-    Batch batch(run, &control, &dump);
+    Inputs inputs = ListInputs(options, control);
+    const bool all_listed = !control.stopped();
+    if (!options.xla_dump.empty()) AddDumpFolder(options.xla_dump, run.outputs, &dump, &inputs.problems);
+    std::erase_if(inputs.files, [&](const Artifact& input) {
+      run.outputs.ThrowIfOutput(input.path);
+      return dump.AddFile(input.path, true);
+    });
+    Batch batch(run, inputs.files, &control);
     Report found;
     {
       const ProgressBar progress(options, batch.counts(), control);
-      for (bool goes_on = true; goes_on;) {
-        const std::optional<Artifact> input = inputs.Next();
-        goes_on = input && batch.Add(*input);
-      }
-      found = batch.Finish(inputs.all_listed(), interrupt);
+      found = batch.ReadAll();
     }
-    for (Problem& problem : inputs.TakeProblems(&found.problems_left_out)) problems.push_back(std::move(problem));
-    std::move(problems.begin(), problems.end(), std::back_inserter(found.problems));
+    signal = interrupt.signal();
+    if (signal != 0 && (batch.read_to_end() < inputs.files.size() || !all_listed))
+      found.problems.push_back(Interrupted(signal, batch.read_to_end(), inputs.files.size(), all_listed));
+    std::move(inputs.problems.begin(), inputs.problems.end(), std::back_inserter(found.problems));
+    found.problems_left_out += inputs.problems_left_out;
     dump.StopAt(&control, options.limits);
     AddDumps(run, limit, &dump, &found);
     report = run.MakeReport(std::move(found));

@@ -10,21 +10,18 @@
 #include "cli/dump_folder.h"
 #include "cli/exit_status.h"
 #include "cli/print_report.h"
-#include "cli/terminal.h"
 #include "diagnose/compare.h"
-#include "diagnose/failure_table.h"
 #include "diagnose/read_input.h"
 #include "facts/evidence.h"
 #include "input/error.h"
 #include "input/limits.h"
-#include "input/packing.h"
 #include "input/walk.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
 #include "read/progress.h"
 #include "report/diff.h"
 #include "report/printers.h"
-#include "report/record/report_reader.h"
+#include "report/record/json_printer.h"
 #include "report/text/text_printer.h"
 #include "text/utf8.h"
 
@@ -40,38 +37,30 @@ struct Side {
   std::optional<SuccessSign> progress;  // a training step, which shows that it ran
   double progress_reached = 0;          // number of that step, see StreamSigns::reached
   double reached = 0;                   // the highest step that its logs mention
-  std::vector<SuccessSign> compiled;    // programs that its logs report as compiled; `modules` are their names
-  std::vector<std::string> modules;
-  std::optional<SuccessSign> exit_status;  // recorded exit status 0
-  bool unknown_error = false;              // a memory error that matches no rule
-  bool read = false;                       // any file was read
-  std::string report;                      // the last whyoom report among its files; empty: none
-  bool has_log = false;                    // a file that is not a whyoom report
+  std::vector<std::pair<std::string, SuccessSign>>
+      compiled;                // by their names: programs that its logs report as compiled
+  bool unknown_error = false;  // a memory error that matches no rule
+  bool read = false;           // any file was read
 };
 
-// Passes the bytes of `source` through, also to `progress`, and stores the first ones.
+// Passes the bytes of `source` through, also to `progress`.
 class ObservedSource : public ByteSource {
  public:
   ObservedSource(ByteSource& source, ProgressReader& progress) : source_(source), progress_(progress) {}
   std::size_t Read(char* buffer, std::size_t capacity) override {
     const std::size_t got = source_.Read(buffer, capacity);
-    const std::string_view bytes(buffer, got);
-    progress_.Add(bytes);
-    if (begin_.size() < kPackingBytes || (IsOwnReport(begin_) && begin_.size() < kMostRecordBytes)) begin_ += bytes;
+    progress_.Add({buffer, got});
     return got;
   }
   std::string_view problem() const override { return source_.problem(); }
-  // The first bytes; for a whyoom report, up to the maximum size of a record of `whyoom run`.
-  const std::string& begin() const { return begin_; }
 
  private:
   ByteSource& source_;
   ProgressReader& progress_;
-  std::string begin_;
 };
 
 // Adds the signs of success in an artifact.
-void AddSigns(const Artifact& artifact, const std::string& begin, ProgressReader* progress, Side* side) {
+void AddSigns(const Artifact& artifact, ProgressReader* progress, Side* side) {
   const std::string path = artifact.member.empty() ? artifact.path : artifact.path + "/" + artifact.member;
   const auto success = [&](SurvivalSign sign) {
     return SuccessSign{SuccessSign::Kind::kProgress, path, sign.line, std::move(sign.text)};
@@ -83,17 +72,8 @@ void AddSigns(const Artifact& artifact, const std::string& begin, ProgressReader
     side->progress_reached = signs.proof->reached;
     side->progress = success(signs.proof->sign);
   }
-  for (SignCollector::Compiled& compiled : progress->TakeCompiled()) {
-    side->compiled.push_back(success(std::move(compiled.sign)));
-    side->modules.push_back(std::move(compiled.module));
-  }
-  if (!IsOwnReport(begin)) {
-    side->has_log = side->has_log || !begin.empty();
-  } else if (RecordedExitStatus(begin) == 0) {
-    side->exit_status = SuccessSign{SuccessSign::Kind::kExitStatus, path, 0, ""};
-  } else {
-    side->report = path;
-  }
+  for (SignCollector::Compiled& compiled : progress->TakeCompiled())
+    side->compiled.emplace_back(std::move(compiled.module), success(std::move(compiled.sign)));
 }
 
 Side ReadSide(const Engine& engine, const std::string& path, const std::string& dump_folder, const Limits& limits,
@@ -116,7 +96,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
       ProgressReader progress(engine.rules());
       ObservedSource watched(*part, progress);
       streams.Add(ReadArtifact(engine, member, watched, streams.options()));
-      AddSigns(member, watched.begin(), &progress, &side);
+      AddSigns(member, &progress, &side);
     }
     report.Join(streams.Finish());
   }
@@ -130,11 +110,18 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
   return side;
 }
 
-Run ToRun(const Side& side, std::optional<std::size_t> failure) {
+// `failure`: of the side; may be null.
+Run ToRun(const Side& side, const Failure* failure) {
   Run run;
-  if (failure) run = MakeRun(side.path, side.failures[*failure]);
   run.path = BoundedPath(side.path);
-  run.other_failures = side.failures.size() - (failure ? 1 : 0);
+  run.other_failures = side.failures.size() - (failure != nullptr ? 1 : 0);
+  if (failure == nullptr) return run;
+  run.failed = true;
+  run.compiles = failure->rule->phase == "compile";
+  run.code = failure->rule->code;
+  run.title = failure->rule->title;
+  run.facts = failure->facts;
+  run.allocations = failure->allocations;
   return run;
 }
 
@@ -181,17 +168,10 @@ void AddSuccess(const Side& other_side, const Run& other, const Side& side, Run*
     run->compiles = true;
     run->success = SuccessSign{SuccessSign::Kind::kStatement, stated->where.artifact.path, stated->where.line, ""};
   }
-  for (std::size_t i = 0; i < side.compiled.size(); ++i) {
-    if (IsModule(module, side.modules[i])) run->success = side.compiled[i];
+  for (const auto& [name, sign] : side.compiled) {
+    if (IsModule(module, name)) run->success = sign;
   }
   if (side.progress && side.progress_reached > (other.failed ? other_side.reached : 0)) run->success = side.progress;
-  if (side.exit_status) run->success = side.exit_status;
-}
-
-// Rejects a whyoom report as input, because it describes a log but not whether the job ran.
-void RefuseReport(const Side& side) {
-  if (side.report.empty() || side.has_log || !side.failures.empty() || !side.dump.empty()) return;
-  throw Error(Printable(side.report) + ": is a whyoom report (expected the job's log or an XLA dump)");
 }
 
 }  // namespace
@@ -203,21 +183,18 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
       ReadSide(engine, options.paths[0], options.xla_dump_before, options.limits, outputs, &diff.problems);
   const Side after =
       ReadSide(engine, options.paths[1], options.xla_dump_after, options.limits, outputs, &diff.problems);
-  const FailurePair pair = MatchFailures(before.failures, after.failures);
-  diff.before = ToRun(before, pair.before);
-  diff.after = ToRun(after, pair.after);
+  const auto [failure_before, failure_after] = MatchFailures(before.failures, after.failures);
+  diff.before = ToRun(before, failure_before);
+  diff.after = ToRun(after, failure_after);
   AddDump(before, diff.after.facts.Text("module"), &diff.before, &diff.problems);
   AddDump(after, diff.before.facts.Text("module"), &diff.after, &diff.problems);
-  RefuseReport(before);
-  RefuseReport(after);
   // If nothing of a run could be read, there is no verdict.
   for (const Side* side : {&before, &after}) {
     if (side->read) continue;
-    for (const Problem& problem : diff.problems) {
-      if (problem.path == side->path && !problem.is_unknown_error())
-        throw Error("cannot read " + Printable(side->path) + ": " + problem.what);
-    }
-    throw Error("cannot read " + Printable(side->path) + ": contains no files");
+    const auto problem = std::find_if(diff.problems.begin(), diff.problems.end(),
+                                      [&](const Problem& each) { return each.path == side->path; });
+    throw Error("cannot read " + Printable(side->path) + ": " +
+                (problem == diff.problems.end() ? "contains no files" : problem->what));
   }
   AddSuccess(before, diff.before, after, &diff.after);
   AddSuccess(after, diff.after, before, &diff.before);
@@ -226,15 +203,13 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
   return diff;
 }
 
-int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& text, const OutputFiles& outputs) {
+int RunDiff(const RuleSet& rules, const Options& options, const OutputFiles& outputs) {
   if (options.paths[0] == "-" && options.paths[1] == "-") throw Error("BEFORE and AFTER cannot both be standard input");
   const Engine engine(rules);
   const Diff diff = MakeDiff(engine, options, outputs);
-  const auto print = [&](Format format, const TextOptions& style) {
+  WriteFormats(options, [&](Format format, const TextOptions& style) {
     return format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules) : PrintBlocks(DiffBlocks(diff), style);
-  };
-  WriteOutput(print(options.format, text), options.output);
-  WriteExtraOutputs(options, print);
+  });
   const auto is_unread = [](const Problem& problem) {
     return !problem.is_unknown_error() && !problem.is_note_on_input();
   };
@@ -249,31 +224,16 @@ int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& tex
   }
 }
 
-Run MakeRun(const std::string& path, const Failure& failure) {
-  Run run;
-  run.path = path;
-  run.failed = true;
-  run.compiles = failure.rule->phase == "compile";
-  run.code = failure.rule->code;
-  run.title = failure.rule->title;
-  run.facts = failure.facts;
-  run.allocations = failure.allocations;
-  return run;
-}
-
 FailurePair MatchFailures(const std::vector<Failure>& before, const std::vector<Failure>& after) {
-  FailurePair best;
-  if (!before.empty()) best.before = 0;
-  if (!after.empty()) best.after = 0;
+  FailurePair best(before.empty() ? nullptr : before.data(), after.empty() ? nullptr : after.data());
   int best_score = 0;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    for (std::size_t j = 0; j < after.size(); ++j) {
-      if (before[i].rule->code != after[j].rule->code) continue;
-      const Value module = before[i].facts.Get("module");
-      const int score = IsKnown(module) && module == after[j].facts.Get("module") ? 2 : 1;
-      if (score <= best_score) continue;
-      best_score = score;
-      best = {i, j};
+  for (const Failure& one : before) {
+    for (const Failure& other : after) {
+      const Value module = one.facts.Get("module");
+      const bool same_module = IsKnown(module) && module == other.facts.Get("module");
+      const int score = one.rule->code != other.rule->code ? 0 : same_module ? 2 : 1;
+      if (score > best_score) best = {&one, &other};
+      best_score = std::max(best_score, score);
     }
   }
   return best;

@@ -1,17 +1,13 @@
 // whyoom diff BEFORE AFTER.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/file_writer.h"
 #include "cli/options.h"
-#include "diagnose/compare.h"
 #include "facts/failure.h"
 #include "read/engine.h"
-#include "report/text/text_printer.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -24,17 +20,11 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
 
 // Calls MakeDiff and writes the result. Returns the exit status: 0 AFTER fits, 1 it needs too much or fails, 3 some
 // input could not be read completely, 4 no evidence whether AFTER fits.
-int RunDiff(const RuleSet& rules, const Options& options, const TextOptions& text, const OutputFiles& outputs);
+int RunDiff(const RuleSet& rules, const Options& options, const OutputFiles& outputs);
 
-// The failures of two runs to compare: same code and module, else same code, else the first of each. An index is
-// nullopt if that run has no failure.
-struct FailurePair {
-  std::optional<std::size_t> before;
-  std::optional<std::size_t> after;
-};
+// The failures of two runs to compare, borrowed: same code and module, else same code, else the first of each; null if
+// a run has no failure.
+using FailurePair = std::pair<const Failure*, const Failure*>;
 FailurePair MatchFailures(const std::vector<Failure>& before, const std::vector<Failure>& after);
-
-// Makes a run that failed with `failure`.
-Run MakeRun(const std::string& path, const Failure& failure);
 
 }  // namespace whyoom

@@ -1,5 +1,3 @@
-#include "cli/explain_command.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "cli/exit_status.h"
 #include "cli/print_report.h"
+#include "cli/run_context.h"
 #include "cli/terminal.h"
 #include "input/error.h"
 #include "report/explanation.h"
@@ -57,15 +56,13 @@ std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string
 
 }  // namespace
 
-int RunExplain(const RuleSet& rules, const Options& options, const TextOptions& text) {
+int RunExplain(const RuleSet& rules, const Options& options) {
   const std::optional<Explanation> explanation = ExplanationOf(rules, options.paths.empty() ? "" : options.paths[0]);
   const Frameworks frameworks = FrameworksOf(rules, options.framework);
-  const auto print = [&](Format format, const TextOptions& style) {
-    const doc::Blocks blocks = explanation ? ExplanationBlocks(rules, *explanation, frameworks) : TopicBlocks(rules);
+  const doc::Blocks blocks = explanation ? ExplanationBlocks(rules, *explanation, frameworks) : TopicBlocks(rules);
+  WriteFormats(options, [&](Format format, const TextOptions& style) {
     return format == Format::kMarkdown ? PrintMarkdownPage(blocks) : PrintBlocks(blocks, style);
-  };
-  WriteOutput(print(options.format, text), options.output);
-  WriteExtraOutputs(options, print);
+  });
   return kNothing;
 }
 

@@ -102,14 +102,9 @@ struct Options {
   bool ignore_broken_pipe = false;  // this process was started with SIGPIPE ignored; start the job the same way
 };
 
-// Print `text` and exit with `exit_status` instead of running.
-struct EarlyExit {
-  int exit_status = 0;
-  std::string text;
-};
-
-// Parses the arguments (without the program's name) into `options`, or returns an EarlyExit.
-std::optional<EarlyExit> ParseOptions(const std::vector<std::string>& arguments, Options* options);
+// Parses the arguments (without the program's name) into `options`, or returns the text of --help or --version. Throws
+// Error for wrong usage.
+std::optional<std::string> ParseOptions(const std::vector<std::string>& arguments, Options* options);
 
 // Parses a bound as users write it: what ParseTimestamp accepts; a date, meaning its midnight; a date and time without
 // seconds; or a time before `now`: "45s", "30m", "2h", "7d". Returns nullopt for anything else.

@@ -19,6 +19,24 @@ std::string SourceRootOrHere(const std::string& source_root) {
   return source_root.empty() ? std::filesystem::current_path(error).string() : source_root;
 }
 
+// If an output cannot be written, writes the others, then throws Error.
+void WriteExtras(const Options& options, const PrintFunction& print) {
+  std::exception_ptr problem;
+  for (const ExtraOutput& extra : options.extra_outputs) {
+    try {
+      WriteOutput(print(extra.format, StyleOf(options, /*to_file=*/true)), extra.path);
+    } catch (const Error&) {
+      problem = std::current_exception();
+    }
+  }
+  if (problem) std::rethrow_exception(problem);
+}
+
+// Borrows both.
+PrintFunction PrinterOf(const Report& report, const Options& options) {
+  return [&](Format format, const TextOptions& text) { return PrintReport(report, format, text, options.source_root); };
+}
+
 }  // namespace
 
 TextOptions StyleOf(const Options& options, bool to_file, int descriptor) {
@@ -48,40 +66,28 @@ std::string PrintReport(const Report& report, Format format, const TextOptions& 
   return {};
 }
 
-void WriteReport(const Report& report, const Options& options, int descriptor, const std::string& before) {
-  const bool to_file = !options.output.empty();
-  const auto print = [&](const std::string& path) {
-    const TextOptions style = StyleOf(options, !path.empty(), descriptor);
-    const std::string text = PrintReport(report, options.format, style, options.source_root);
+void WriteFormats(const Options& options, const PrintFunction& print, int descriptor, const std::string& before) {
+  const auto write = [&](const std::string& path) {
+    const std::string text = print(options.format, StyleOf(options, !path.empty(), descriptor));
     WriteOutput(path.empty() ? before + text : text, path, descriptor);
   };
   std::exception_ptr problem;
   try {
-    print(options.output);
+    write(options.output);
   } catch (const Error&) {
     problem = std::current_exception();
-    if (to_file) print("");
+    if (!options.output.empty()) write("");
   }
-  WriteExtraOutputs(report, options);
+  WriteExtras(options, print);
   if (problem) std::rethrow_exception(problem);
 }
 
-void WriteExtraOutputs(const Options& options, const PrintFunction& print) {
-  std::exception_ptr problem;
-  for (const ExtraOutput& extra : options.extra_outputs) {
-    try {
-      WriteOutput(print(extra.format, StyleOf(options, /*to_file=*/true)), extra.path);
-    } catch (const Error&) {
-      problem = std::current_exception();
-    }
-  }
-  if (problem) std::rethrow_exception(problem);
+void WriteReport(const Report& report, const Options& options, int descriptor, const std::string& before) {
+  WriteFormats(options, PrinterOf(report, options), descriptor, before);
 }
 
 void WriteExtraOutputs(const Report& report, const Options& options) {
-  WriteExtraOutputs(options, [&](Format format, const TextOptions& text) {
-    return PrintReport(report, format, text, options.source_root);
-  });
+  WriteExtras(options, PrinterOf(report, options));
 }
 
 }  // namespace whyoom

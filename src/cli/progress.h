@@ -16,7 +16,6 @@ namespace whyoom {
 
 struct BatchCounts {
   std::atomic<std::uint64_t> files_known{0};
-  std::atomic<bool> listed{false};  // all files are known
   std::atomic<std::uint64_t> files_done{0};
   std::atomic<std::uint64_t> failures{0};  // before equal failures of several inputs are joined
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "cli/exit_status.h"
 #include "input/error.h"
@@ -17,13 +18,13 @@
 namespace whyoom {
 namespace {
 
-Selection SelectionOf(const char* option, const std::vector<std::string>& names, const RuleSource& rules) {
-  return names.empty() ? Selection() : Selection(option, names, rules.rules());
-}
+using Elements = std::vector<std::string>;  // of an option
 
-std::string WithoutBlanksAround(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(' ');
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+bool IsMatch(const std::string& element, const std::string& name) {
+  const auto matches = [&](const std::string& pattern) {
+    return fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE | FNM_CASEFOLD) == 0;
+  };
+  return matches(element) || matches(element + ".*");
 }
 
 // The code and aliases of a failure.
@@ -33,103 +34,71 @@ std::vector<std::string> NamesOf(const FailureRule& rule) {
   return names;
 }
 
-std::vector<std::string> KnownNames(const RuleSet& rules) {
+void ThrowIfUnknown(const char* option, const Elements& elements, const RuleSource& rules) {
+  if (elements.empty()) return;
   std::vector<std::string> known;
-  for (const FailureRule& rule : rules.failures) {
+  for (const FailureRule& rule : rules.rules().failures) {
     for (const std::string& name : NamesOf(rule)) {
       known.push_back(name);
-      if (!rule.scenarios.empty()) known.push_back(name + kUndecidedSuffix);
       for (const Scenario& scenario : rule.scenarios) known.push_back(name + "." + scenario.id);
     }
   }
-  return known;
+  for (const std::string& element : elements) {
+    const auto matches = [&](const std::string& name) { return IsMatch(element, name); };
+    if (IsId(element) || std::any_of(known.begin(), known.end(), matches)) continue;
+    const std::string meant = DidYouMean(element, known);
+    throw Error(fmt::format("{} {}: unknown code{} (`whyoom explain` lists the codes)", option, Printable(element),
+                            meant.empty() ? "" : ", " + meant));
+  }
 }
 
-[[noreturn]] void ThrowUnknown(const std::string& option, const std::string& name, std::vector<std::string> known) {
-  std::erase_if(known, [](const std::string& each) { return each.ends_with(kUndecidedSuffix); });
-  const std::string meant = DidYouMean(name, known);
-  throw Error(fmt::format("{} {}: unknown code{} (`whyoom explain` lists the codes)", option, Printable(name),
-                          meant.empty() ? "" : ", " + meant));
+// `scenario`: null if it is not decided.
+bool MatchesScenario(const Elements& elements, const FailureRule& rule, const Scenario* scenario) {
+  const std::string suffix = scenario != nullptr ? "." + scenario->id : rule.scenarios.empty() ? "" : kUndecidedSuffix;
+  for (const std::string& name : NamesOf(rule)) {
+    for (const std::string& element : elements) {
+      const bool is_literal = element.ends_with(kUndecidedSuffix);
+      if (is_literal ? LowerAscii(element) == LowerAscii(name + suffix)
+                     : IsMatch(element, name) || IsMatch(element, name + suffix))
+        return true;
+    }
+  }
+  return false;
 }
 
-bool IsGlob(std::string_view text) {
-  return !text.ends_with(kUndecidedSuffix) && text.find_first_of("*?") != std::string_view::npos;
-}
-
-bool Matches(std::string_view name, bool exact, std::string_view known) {
-  if (IsGlob(name)) return fnmatch(std::string(name).c_str(), std::string(known).c_str(), FNM_NOESCAPE) == 0;
-  if (!known.starts_with(name)) return false;
-  return !exact || known.size() == name.size() || known[name.size()] == '.';
+bool Matches(const Elements& elements, const Failure& failure, bool needs_all_candidates) {
+  const auto matches = [&](const Scenario* scenario) { return MatchesScenario(elements, *failure.rule, scenario); };
+  if (std::find(elements.begin(), elements.end(), failure.id) != elements.end() || matches(failure.scenario))
+    return true;
+  const auto count = std::count_if(failure.candidates.begin(), failure.candidates.end(), matches);
+  return count > 0 && (!needs_all_candidates || count == std::ssize(failure.candidates));
 }
 
 }  // namespace
 
-ReportFilter::ReportFilter(const Options& options, const RuleSource& rules)
-    : options_(options),
-      select_(SelectionOf("--select", options.select, rules)),
-      ignore_(SelectionOf("--ignore", options.ignore, rules)),
-      fail_on_(SelectionOf("--fail-on", options.fail_on, rules)) {}
+ReportFilter::ReportFilter(const Options& options, const RuleSource& rules) : options_(options) {
+  ThrowIfUnknown("--select", options.select, rules);
+  ThrowIfUnknown("--ignore", options.ignore, rules);
+  ThrowIfUnknown("--fail-on", options.fail_on, rules);
+}
 
-// If the scenario is not decided, reports the failure rather than hiding it.
 void ReportFilter::Apply(Report* report) const {
   std::erase_if(report->failures, [&](const Failure& failure) {
-    const bool is_hidden = (!select_.empty() && !select_.MayHold(failure)) || ignore_.Holds(failure);
+    const bool is_hidden = (!options_.select.empty() && !Matches(options_.select, failure, false)) ||
+                           Matches(options_.ignore, failure, true);
     if (is_hidden) report->hidden.insert(failure.id);
     return is_hidden;
   });
 }
 
-bool ReportFilter::Fails(const Report& report) const {
-  if (report.strict && !ProblemsByKind(report).unknown.empty()) return true;
-  return std::any_of(report.failures.begin(), report.failures.end(),
-                     [&](const Failure& failure) { return fail_on_.empty() || fail_on_.MayHold(failure); });
-}
-
 int ReportFilter::ExitStatus(const Report& report) const {
   if (options_.exit_zero) return kNothing;
   if (!AllRead(report)) return kUnreadInput;
-  return Fails(report) ? kFound : kNothing;
-}
-
-Selection::Selection(const std::string& option, const std::vector<std::string>& names, const RuleSet& rules) {
-  const std::vector<std::string> known = KnownNames(rules);
-  for (const std::string& given : names) {
-    const std::string name = WithoutBlanksAround(given);  // "E1000, 0100"
-    if (IsId(name)) {
-      names_.insert(name);
-      continue;
-    }
-    const std::string lower = LowerAscii(name);
-    const bool exact =
-        std::any_of(known.begin(), known.end(), [&](const std::string& each) { return LowerAscii(each) == lower; });
-    bool any = false;
-    for (const std::string& each : known) {
-      if (lower.empty() || !Matches(lower, exact, LowerAscii(each))) continue;
-      names_.insert(each);
-      any = true;
-    }
-    if (!any) ThrowUnknown(option, name, known);
-  }
-}
-
-bool Selection::MatchesScenario(const FailureRule& rule, const Scenario* scenario) const {
-  const std::string suffix = scenario != nullptr ? "." + scenario->id : rule.scenarios.empty() ? "" : kUndecidedSuffix;
-  const std::vector<std::string> names = NamesOf(rule);
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return names_.contains(name) || names_.contains(name + suffix); });
-}
-
-bool Selection::Holds(const Failure& failure) const {
-  return names_.contains(failure.id) || MatchesScenario(*failure.rule, failure.scenario) ||
-         (!failure.candidates.empty() &&
-          std::all_of(failure.candidates.begin(), failure.candidates.end(),
-                      [&](const Scenario* candidate) { return MatchesScenario(*failure.rule, candidate); }));
-}
-
-bool Selection::MayHold(const Failure& failure) const {
-  return names_.contains(failure.id) || MatchesScenario(*failure.rule, failure.scenario) ||
-         std::any_of(failure.candidates.begin(), failure.candidates.end(),
-                     [&](const Scenario* candidate) { return MatchesScenario(*failure.rule, candidate); });
+  if (report.strict && !ProblemsByKind(report).unknown.empty()) return kFound;
+  const bool fails = std::any_of(report.failures.begin(), report.failures.end(), [&](const Failure& failure) {
+    return options_.fail_on.empty() || Matches(options_.fail_on, failure, false);
+  });
+  return fails ? kFound : kNothing;
 }
 
 }  // namespace whyoom

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -25,9 +26,8 @@
 namespace whyoom {
 namespace {
 
-constexpr std::string_view kHeader = "{\"schema\":\"whyoom.journal/2\"}\n";
-constexpr std::size_t kBlock = 1 << 20;
-constexpr std::size_t kLongestLine = 64 << 20;  // a thousand failures need about ten million bytes
+constexpr std::string_view kHeader = "{\"schema\":\"whyoom.journal/2\"}";
+constexpr std::size_t kLongestRecord = 64 << 20;  // a thousand failures need about ten million bytes
 
 // A line without its failures.
 struct Entry {
@@ -47,98 +47,79 @@ void Describe(auto& v, RecordOf<Entry> auto& entry) {
   MaybeAll(v, "unknown_times", entry.unknown_times, "problems", entry.problems);
 }
 
+struct StoredFailure {
+  Failure failure;
+  std::string rules;  // fingerprint
+};
+
 // A failure that is read back may still become a diagnosis. That needs the layouts of tuples, which reports omit.
 template <class V>
-void DescribeEntry(V& v, RecordOf<Failure> auto& failure, bool& concluded, const std::string& rules) {
+void Describe(V& v, RecordOf<StoredFailure> auto& stored) {
+  auto& rows = stored.failure.allocations;
   std::vector<std::string> shapes;
   if constexpr (!V::kReads) {
-    for (const Allocation& row : failure.allocations) shapes.push_back(row.shape_text);
+    for (const Allocation& row : rows) shapes.push_back(row.shape_text);
   }
-  v.Part("diagnosis", [&](auto& part) {
-    part.Extend(failure);
-    part.Part("merge", [&](auto& merge) { DescribeMerge(merge, failure, rules); });
-  });
-  NeedAll(v, "shapes", shapes, "concluded", concluded);
+  v.Part("diagnosis", [&](auto& part) { DescribeDiagnosis(part, stored.failure, stored.rules); });
+  v.Need("shapes", shapes);
   if constexpr (V::kReads) {
-    if (shapes.size() != failure.allocations.size()) return v.SetFaulty();
+    if (shapes.size() != rows.size()) return v.SetFaulty();
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-      failure.allocations[i].shape_text = shapes[i];
-      failure.allocations[i].array = ParseArrayShape(shapes[i]);
+      rows[i].shape_text = shapes[i];
+      rows[i].array = ParseArrayShape(shapes[i]);
     }
   }
 }
 
-// The fields of a table other than its failures and programs.
-struct TableRecord {
-  std::string rules;
+struct StoredTable {
+  std::string rules;                                      // fingerprint
   std::map<std::string, std::uint64_t> reports_left_out;  // by code
   std::uint64_t programs_left_out = 0;
+  std::vector<StoredFailure> findings;
+  std::vector<CompiledProgram> programs;
 };
 
-void Describe(auto& v, RecordOf<TableRecord> auto& record) {
-  NeedAll(v, "rules", record.rules, "reports_left_out", record.reports_left_out, "programs_left_out",
-          record.programs_left_out);
+void Describe(auto& v, RecordOf<StoredTable> auto& table) {
+  NeedAll(v, "rules", table.rules, "reports_left_out", table.reports_left_out, "programs_left_out",
+          table.programs_left_out, "findings", table.findings, "programs", table.programs);
 }
 
-std::string CurrentFolder() {
+// With the current folder, in which a relative path means another file.
+std::string DigestOf(const std::string& settings) {
   std::error_code error;
-  return std::filesystem::current_path(error).string();
+  return Sha256Hex(settings + "\n" + std::filesystem::current_path(error).string());
 }
 
 }  // namespace
 
 Json ToRecord(const FailureTable& table, const std::string& rules_fingerprint) {
-  Json json = ToRecord(TableRecord{rules_fingerprint, table.left_out(), table.programs().left_out()});
-  json["findings"] = Json::array();
-  for (const Failure* failure : table.entries()) {
-    bool concluded = failure->is_concluded();
-    RecordWriter kept;
-    DescribeEntry(kept, *failure, concluded, rules_fingerprint);
-    json["findings"].push_back(kept.Take());
-  }
-  json["programs"] = Json::array();
-  for (const CompiledProgram& program : table.programs().programs()) json["programs"].push_back(ToRecord(program));
-  return json;
+  StoredTable stored{rules_fingerprint, table.left_out(), table.programs().left_out(), {}, table.programs().programs()};
+  for (const Failure* failure : table.entries()) stored.findings.push_back({*failure, rules_fingerprint});
+  return ToRecord(stored);
 }
 
 std::optional<FailureTable> TableFromRecord(const nlohmann::json& json, const RuleSet& rules) {
-  const std::optional<TableRecord> record = FromRecord<TableRecord>(json);
-  if (!record || record->rules != rules.fingerprint) return std::nullopt;
-  const nlohmann::json failures = json.value("findings", nlohmann::json());
-  const nlohmann::json programs = json.value("programs", nlohmann::json());
-  if (!failures.is_array() || !programs.is_array()) return std::nullopt;
+  std::optional<StoredTable> stored = FromRecord<StoredTable>(json, &rules);
+  if (!stored || stored->rules != rules.fingerprint) return std::nullopt;
   FailureTable table(rules);
-  for (const nlohmann::json& element : failures) {
-    RecordReader kept(element, &rules);
-    Failure failure;
-    bool concluded = false;
-    DescribeEntry(kept, failure, concluded, "");
-    if (kept.faulty()) return std::nullopt;
-    if (concluded) failure.rules = &rules;
-    table.Add(std::move(failure));
-  }
-  for (const nlohmann::json& element : programs) {
-    std::optional<CompiledProgram> program = FromRecord<CompiledProgram>(element);
-    if (!program) return std::nullopt;
-    table.programs().Add(*std::move(program));
-  }
-  table.programs().LeaveOut(record->programs_left_out);
-  for (const auto& [code, reports] : record->reports_left_out) table.LeaveOut(code, reports);
+  for (StoredFailure& finding : stored->findings) table.Add(std::move(finding.failure));
+  for (CompiledProgram& program : stored->programs) table.programs().Add(std::move(program));
+  table.programs().LeaveOut(stored->programs_left_out);
+  for (const auto& [code, reports] : stored->reports_left_out) table.LeaveOut(code, reports);
   return table;
 }
 
+FileStamp StampOf(const std::string& path) {
+  std::error_code error;
+  if (path == "-" || !std::filesystem::is_regular_file(path, error)) return {};
+  return {.regular = true,
+          .size = std::filesystem::file_size(path, error),
+          .modified = std::filesystem::last_write_time(path, error).time_since_epoch().count()};
+}
+
 ResumeJournal::ResumeJournal(const std::string& path, const RuleSource& rules, const std::string& settings)
-    : path_(path),
-      rules_(rules),
-      absolute_(Sha256Hex(settings)),
-      relative_(Sha256Hex(settings + "\n" + CurrentFolder())) {
+    : path_(path), rules_(rules), settings_(DigestOf(settings)) {
   Open();
-  const std::string begin = ReadAt(0, kHeader.size());
-  if (kHeader.starts_with(begin)) {  // empty, or a crash cut the header off
-    if (begin.size() < kHeader.size()) Append(kHeader);
-  } else {
-    Refuse("is not a journal of this version of whyoom; give the name of another file");
-  }
   ReadIndex();
   if (!failure_.empty()) Refuse(fmt::format("cannot be written: {}", failure_));
 }
@@ -150,77 +131,50 @@ void ResumeJournal::Refuse(const std::string& why) const {
 // Checks the open file, not its name, because the name may be replaced in between. O_NONBLOCK: does not wait for the
 // other end of a FIFO.
 void ResumeJournal::Open() {
-  constexpr int kHow = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  constexpr int kHow = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   file_ = Descriptor(open(path_.c_str(), kHow, 0644));
-  if (!file_.is_open() && errno == ELOOP) Refuse("is a symbolic link; give the name of the file itself");
   struct stat status {};
   if (!file_.is_open() || fstat(file_.get(), &status) != 0)
     Refuse(fmt::format("cannot be opened: {}", std::strerror(errno)));
-  if (!S_ISREG(status.st_mode)) Refuse("is not a regular file; give the name of another file");
-  if (status.st_uid != geteuid())
-    Refuse(fmt::format("belongs to user {}, who may have changed it; give a file of your own", status.st_uid));
-  if (status.st_nlink > 1) Refuse("has a second name (hard link); give the name of another file");
-  if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) Refuse("is used by another whyoom; give each process its own journal");
-    Refuse(fmt::format("cannot be locked: {}", std::strerror(errno)));
-  }
-  own_ = StampOf(path_);
+  if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || status.st_nlink > 1)
+    Refuse("is not a regular file of your own with one name; give the name of another file");
+  if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
+    Refuse(fmt::format("cannot be locked ({}); give each process its own journal", std::strerror(errno)));
 }
 
-// Finds the last line of each path. Removes the last line of the file if a crash or a full disk truncated it.
+// Finds the last line of each path. Ends the last line of the file if a crash or a full disk truncated it.
 void ResumeJournal::ReadIndex() {
-  end_ = kHeader.size();
-  std::string text;  // from end_ on
-  for (std::string block; !(block = ReadAt(end_ + text.size(), kBlock)).empty();) {
-    text += block;
-    std::size_t at = 0;
-    for (std::size_t feed; (feed = text.find('\n', at)) != std::string::npos; at = feed + 1) {
-      const auto line = std::string_view(text).substr(at, feed - at);
-      const std::optional<Entry> entry = FromRecord<Entry>(nlohmann::json::parse(line, nullptr, false));
-      if (entry) index_[entry->path] = {end_ + at, line.size()};
-      damaged_lines_ += entry ? 0 : 1;
-    }
-    text.erase(0, at);
-    end_ += at;
-    if (text.size() > kLongestLine) Refuse("has a line of more than 64 MiB; remove the file to read all inputs again");
+  const std::unique_ptr<ByteSource> source = OpenDescriptor(Descriptor(dup(file_.get())));
+  TextLines lines(*source, kLongestRecord);
+  std::uint64_t offset = 0;
+  for (std::string_view line; lines.Next(&line); offset += line.size() + 1) {
+    if (offset == 0 && line != kHeader) Refuse("is not a journal of this version of whyoom; give another file");
+    const std::optional<Entry> entry = FromRecord<Entry>(nlohmann::json::parse(line, nullptr, false));
+    if (entry) index_[entry->path] = {offset, line.size()};
   }
-  if (!text.empty() && ftruncate(file_.get(), static_cast<off_t>(end_)) != 0) failure_ = std::strerror(errno);
+  if (!source->problem().empty()) Refuse(std::string(source->problem()));
+  if (offset == 0) Append(std::string(kHeader) + "\n");
+  if (offset > StampOf(path_).size) Append("\n");
 }
 
-// Returns fewer bytes at the end of the file.
-std::string ResumeJournal::ReadAt(std::uint64_t offset, std::size_t size) const {
-  std::string text(size, '\0');
-  std::size_t filled = 0;
-  while (filled < size) {
-    const ssize_t count = pread(file_.get(), text.data() + filled, size - filled, static_cast<off_t>(offset + filled));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) Refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
-    if (count == 0) break;
-    filled += static_cast<std::size_t>(count);
-  }
-  text.resize(filled);
-  return text;
-}
-
-// Writes a line at the end, over what a failed write left there.
 void ResumeJournal::Append(std::string_view line) {
-  const bool moved = lseek(file_.get(), static_cast<off_t>(end_), SEEK_SET) >= 0;
-  const int problem = moved ? WriteAll(file_.get(), line) : errno;
-  if (problem == 0) {
-    end_ += line.size();
-    return;
-  }
-  failure_ = std::strerror(problem);
-  [[maybe_unused]] const int ignored = ftruncate(file_.get(), static_cast<off_t>(end_));
+  if (const int problem = WriteAll(file_.get(), line)) failure_ = std::strerror(problem);
+}
+
+bool ResumeJournal::IsJournal(const std::string& path) const {
+  std::error_code error;
+  return std::filesystem::equivalent(path, path_, error);
 }
 
 std::optional<Report> ResumeJournal::Recall(const Artifact& input, const FileStamp& stamp) const {
   const auto found = index_.find(input.path);
   if (!stamp.regular || found == index_.end()) return std::nullopt;
-  const nlohmann::json json = nlohmann::json::parse(ReadAt(found->second.offset, found->second.size), nullptr, false);
+  std::string line(found->second.size, '\0');
+  const ssize_t count = pread(file_.get(), line.data(), line.size(), static_cast<off_t>(found->second.offset));
+  line.resize(count < 0 ? 0 : static_cast<std::size_t>(count));  // a line that was not read is no record
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
   std::optional<Entry> entry = FromRecord<Entry>(json);
-  if (!entry || entry->size != stamp.size || entry->modified != stamp.modified ||
-      entry->settings != SettingsOf(input.path))
+  if (!entry || entry->size != stamp.size || entry->modified != stamp.modified || entry->settings != settings_)
     return std::nullopt;
   Report report;
   report.artifacts = entry->artifacts;
@@ -240,14 +194,14 @@ void ResumeJournal::Record(const Artifact& input, const FileStamp& stamp, const 
   Json json = ToRecord(Entry{.path = input.path,
                              .size = stamp.size,
                              .modified = stamp.modified,
-                             .settings = SettingsOf(input.path),
+                             .settings = settings_,
                              .artifacts = report.artifacts,
                              .bytes = report.bytes,
                              .unknown_times = report.unknown_times,
                              .problems = report.problems});
   if (report.table) json["table"] = ToRecord(*report.table, rules_.head().fingerprint);
   const std::string line = LineOf(json) + "\n";
-  if (line.size() > kLongestLine) return;
+  if (line.size() > kLongestRecord) return;
   const std::lock_guard lock(mutex_);
   if (failure_.empty()) Append(line);
 }

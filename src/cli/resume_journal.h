@@ -2,7 +2,7 @@
 // its failures. A later run reuses the failures of unchanged inputs and reads the others. The report is byte-identical.
 //
 // The first line names the format. A line is valid only for the same path, size, modification time and settings
-// (version, rules, limits, time range, and the current folder of a relative path). The last line of a path counts.
+// (version, rules, limits, time range and current folder). Other lines are ignored. The last line of a path counts.
 //
 // Never recorded, and so read by each run: standard input and pipes, names that are not printable text, inputs cut
 // short by an interrupt, and inputs that could not be opened. Damaged inputs and those over a limit are recorded with
@@ -17,7 +17,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "cli/inputs.h"
 #include "diagnose/read_input.h"
 #include "input/artifact.h"
 #include "input/byte_source.h"
@@ -26,8 +25,17 @@
 
 namespace whyoom {
 
-// A table of failures as JSON. Unlike a report, it is not shortened, and its failures may be undiagnosed, so a table
-// that is read back joins with other tables exactly as the original would.
+struct FileStamp {
+  bool regular = false;  // false: missing, a pipe or standard input; then nothing below is known
+  std::uint64_t size = 0;
+  std::int64_t modified = 0;  // nanoseconds since an epoch of the library
+};
+
+// "-" is always standard input.
+FileStamp StampOf(const std::string& path);
+
+// A table of failures without conclusions as JSON. Unlike a report, it is not shortened, so a table that is read back
+// joins with other tables exactly as the original would.
 Json ToRecord(const FailureTable& table, const std::string& rules_fingerprint);
 
 // Returns nullopt unless ToRecord made the JSON with the same rule data. The table borrows the rules.
@@ -41,19 +49,14 @@ class ResumeJournal {
   ResumeJournal(const std::string& path, const RuleSource& rules, const std::string& settings);
 
   // Returns the failures of an earlier run, or nullopt if the input must be read. `stamp` is the file's current stamp.
-  // Threads may call Recall and Record concurrently. Throws Error if the journal cannot be read.
+  // Threads may call Recall and Record concurrently.
   std::optional<Report> Recall(const Artifact& input, const FileStamp& stamp) const;
 
   // Appends an input that was read to its end. `stamp` must be from before reading, so that a later change is noticed.
   void Record(const Artifact& input, const FileStamp& stamp, const Report& report);
 
-  // Whether the stamp is that of the journal itself, which must not be read as an input.
-  bool IsJournalFile(const FileStamp& stamp) const {
-    return stamp.regular && stamp.device == own_.device && stamp.inode == own_.inode;
-  }
-
-  // Number of lines that are no records. Their inputs are read again.
-  std::size_t damaged_lines() const { return damaged_lines_; }
+  // Whether the path is that of the journal itself, which must not be read as an input.
+  bool IsJournal(const std::string& path) const;
 
   // Flushes the journal to disk. Returns the first write error, if there was one. Call once, at the end.
   std::optional<Problem> Close();
@@ -65,23 +68,17 @@ class ResumeJournal {
   };
   void Open();
   void ReadIndex();
-  std::string ReadAt(std::uint64_t offset, std::size_t size) const;
   void Append(std::string_view line);
-  const std::string& SettingsOf(const std::string& path) const { return path.starts_with('/') ? absolute_ : relative_; }
   [[noreturn]] void Refuse(const std::string& why) const;
 
   const std::string path_;
   const RuleSource& rules_;
-  const std::string absolute_;  // digest of the settings of inputs with an absolute path
-  const std::string relative_;  // digest of the settings of inputs with a relative path: includes the current folder
+  const std::string settings_;  // digest
   Descriptor file_;
-  FileStamp own_;
   std::unordered_map<std::string, Place> index_;  // last line of each path
-  std::size_t damaged_lines_ = 0;
 
-  std::mutex mutex_;       // guards all members below
-  std::uint64_t end_ = 0;  // of the last complete line
-  std::string failure_;    // why writing stopped; empty: it did not
+  std::mutex mutex_;     // guards the member below
+  std::string failure_;  // why writing stopped; empty: it did not
 };
 
 }  // namespace whyoom

@@ -1,13 +1,12 @@
 #include "cli/rules_command.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -17,7 +16,6 @@
 #include "cli/embedded.h"
 #include "cli/exit_status.h"
 #include "cli/print_report.h"
-#include "cli/rules_test.h"
 #include "cli/terminal.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
@@ -31,6 +29,7 @@
 #include "report/trace_document.h"
 #include "rules/rule_compiler.h"
 #include "rules/suggest.h"
+#include "text/regex_options.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -79,8 +78,6 @@ int Test(const Options& options) {
   return ok ? kNothing : kFound;
 }
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kMostTitle = 200;
 
 std::string ToText(const std::vector<RuleEntry>& entries, const TextOptions& options) {
@@ -99,43 +96,14 @@ std::string ToText(const std::vector<RuleEntry>& entries, const TextOptions& opt
   return PrintBlocks(blocks, options);
 }
 
-std::string ToJson(const std::vector<RuleEntry>& entries) {
-  Json all = Json::array();
-  for (const RuleEntry& entry : entries) {
-    all.push_back({{"section", entry.section}, {"id", entry.id}, {"title", entry.title}, {"changes", entry.changes}});
-  }
-  const Json list = {{"schema", "whyoom.rule_list/1"}, {"entries", std::move(all)}};
-  return list.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
-}
-
-int ListRules(const Options& options, const TextOptions& text) {
-  Options with_files = options;
-  std::vector<std::string> wanted;
-  const std::vector<std::string>& sections = RuleSections();
-  std::erase_if(with_files.rules, [&](const std::string& word) {
-    const bool is_section = std::find(sections.begin(), sections.end(), word) != sections.end();
-    if (is_section) wanted.push_back(word);
-    std::error_code error;
-    if (!is_section && !std::filesystem::exists(word, error))
-      throw Error(fmt::format("'{}' is no rule file or folder, and none of the sections {}", Printable(word),
-                              fmt::join(sections, ", ")));
-    return is_section;
-  });
+int ListRules(const Options& options) {
   std::vector<RuleEntry> entries;
-  Load(FindRuleFiles(with_files), &entries);
-  std::erase_if(entries, [&](const RuleEntry& entry) {
-    return !wanted.empty() && std::find(wanted.begin(), wanted.end(), entry.section) == wanted.end();
-  });
-  WriteOutput(options.format == Format::kJson ? ToJson(entries) : ToText(entries, text), options.output);
+  Load(FindRuleFiles(options), &entries);
+  WriteOutput(ToText(entries, StyleOf(options, !options.output.empty())), options.output);
   return kNothing;
 }
 
-int RunTrace(const Options& options, const TextOptions& text) {
-  std::vector<std::string> paths = options.paths;
-  if (paths.empty()) {
-    if (InputIsTerminal()) throw Error("no input: name a log or pipe one in (see whyoom rules trace --help)");
-    paths = {"-"};
-  }
+int RunTrace(const Options& options) {
   const RuleSet rules = LoadRules(options);
   LogTrace trace{.line = options.trace_line};
   const Engine engine(rules);
@@ -145,7 +113,7 @@ int RunTrace(const Options& options, const TextOptions& text) {
   ReadOptions reading;
   reading.control = &control;
   reading.recorder = &reading_recorder;
-  for (Walk walk(paths); const std::optional<Artifact> input = walk.Next(&trace.problems);)
+  for (Walk walk(options.paths); const std::optional<Artifact> input = walk.Next(&trace.problems);)
     found.Join(ReadInput(engine, *input, options.limits, reading));
   trace.is_truncated = reading_recorder.full();
   trace.reading = reading_recorder.Take();
@@ -160,8 +128,27 @@ int RunTrace(const Options& options, const TextOptions& text) {
   MaskSecretsOf(&trace.problems);
   const bool all_read = std::all_of(trace.problems.begin(), trace.problems.end(),
                                     [](const Problem& problem) { return problem.is_unknown_error(); });
-  WriteOutput(PrintBlocks(TraceBlocks(trace), text), options.output);
+  WriteOutput(PrintBlocks(TraceBlocks(trace), StyleOf(options, !options.output.empty())), options.output);
   return all_read ? kNothing : kUnreadInput;
+}
+
+std::vector<Failure> Diagnose(const Engine& engine, const std::string& text) {
+  Report report = ReadArtifact(engine, {"example", ""}, *OpenMemory(text + "\n"));
+  return report.table ? report.table->Finish(&report.problems) : std::vector<Failure>();
+}
+
+std::string Codes(const std::vector<Failure>& failures) {
+  std::string codes;
+  for (const Failure& failure : failures) codes += (codes.empty() ? "" : ", ") + failure.rule->code;
+  return codes.empty() ? "nothing" : codes;
+}
+
+// Returns a fact as read, even if it is removed as contradictory.
+Value AsRead(const Failure& failure, const std::string& name) {
+  for (const Contradiction& contradiction : failure.contradictions) {
+    if (const Fact* figure = contradiction.figures.Find(name)) return figure->value;
+  }
+  return failure.facts.Get(name);
 }
 
 }  // namespace
@@ -203,8 +190,8 @@ std::optional<RuleSet> LoadExtraRules(const Options& options) {
   return files.empty() ? std::nullopt : std::optional(Load(files));
 }
 
-int RunRules(const Options& given, const TextOptions& text) {
-  if (given.command == Command::kRulesTrace) return RunTrace(given, text);
+int RunRules(const Options& given) {
+  if (given.command == Command::kRulesTrace) return RunTrace(given);
   Options options = given;
   options.rules.insert(options.rules.end(), given.paths.begin(), given.paths.end());
   switch (options.command) {
@@ -216,23 +203,73 @@ int RunRules(const Options& given, const TextOptions& text) {
       WriteOutput(EmbeddedRuleSchema().front().text, options.output);
       return kNothing;
     default:
-      return ListRules(options, text);
+      return ListRules(options);
   }
 }
 
 void SetTracedPlace(Options* options) {
-  constexpr std::size_t kMostDigits = 18;
-  std::string& path = options->paths[0];
-  const std::size_t colon = path.rfind(':');
-  if (colon == std::string::npos || colon == 0) return;
-  const std::string line = path.substr(colon + 1);
+  static const Regex place(R"((?s)(.+):(\d{1,18}))");
+  std::string path;
   std::error_code error;
-  if (line.empty() || line.size() > kMostDigits || line.find_first_not_of("0123456789") != std::string::npos ||
-      std::filesystem::exists(path, error))
+  if (std::filesystem::exists(options->paths[0], error) ||
+      !re2::RE2::FullMatch(options->paths[0], place, &path, &options->trace_line))
     return;
-  path.resize(colon);
-  options->trace_line = std::stoull(line);
+  options->paths[0] = path;
   if (options->trace_line == 0) throw Error("LOG:LINE: invalid line 0 (lines are counted from 1)");
+}
+
+std::string ShownValue(const Value& value) {
+  if (const auto number = AsNumber(value)) return fmt::format("{}", *number);
+  if (const auto truth = AsBool(value)) return *truth ? "true" : "false";
+  const std::string* text = AsText(value);
+  return text == nullptr ? "unknown" : "'" + *text + "'";
+}
+
+bool SameFact(const Value& got, const Value& want) {
+  const auto a = AsNumber(got);
+  const auto b = AsNumber(want);
+  return a && b ? std::abs(*a - *b) < 1 : got == want;
+}
+
+std::string TryExample(const Engine& engine, const std::string& code, const Example& example, bool must_match) {
+  const std::vector<Failure> failures = Diagnose(engine, example.text);
+  const auto its = std::count_if(failures.begin(), failures.end(),
+                                 [&](const Failure& failure) { return failure.rule->code == code; });
+  if (!must_match) return its > 0 ? "matches but must not" : "";
+  if (its != std::ssize(failures) || failures.size() != static_cast<std::size_t>(example.count))
+    return "gives " + Codes(failures);
+  const Failure& failure = failures[0];
+  for (const auto& [name, want] : example.facts) {
+    const Value got = AsRead(failure, name);
+    if (!SameFact(got, want)) return fmt::format("fact {} is {}, not {}", name, ShownValue(got), ShownValue(want));
+  }
+  const std::string scenario = failure.scenario == nullptr ? "unknown" : failure.scenario->id;
+  const std::string wanted = example.scenario == "" ? "unknown" : example.scenario.value_or(scenario);
+  return scenario == wanted ? "" : fmt::format("scenario is {}, not {}", scenario, wanted);
+}
+
+std::string TestRules(const RuleSet& rules, bool* ok) {
+  const Engine engine(rules);
+  std::string text;
+  std::size_t count = 0;
+  std::size_t failed = 0;
+  const auto test = [&](const std::string& code, const std::vector<Example>& examples, bool must_match) {
+    for (const Example& example : examples) {
+      ++count;
+      const std::string complaint = TryExample(engine, code, example, must_match);
+      if (complaint.empty()) continue;
+      ++failed;
+      const std::string why = example.why.empty() ? "" : " (" + example.why + ")";
+      const std::string first_line = example.text.substr(0, example.text.find('\n'));
+      text += Printable(fmt::format("{}: \"{}\" {}{}", code, CutBytes(first_line, 100), complaint, why)) + "\n";
+    }
+  };
+  for (const FailureRule& failure : rules.failures) {
+    test(failure.code, failure.samples.examples, true);
+    test(failure.code, failure.samples.counterexamples, false);
+  }
+  *ok = failed == 0;
+  return WithoutCommands(text + fmt::format("{} examples of failures, {} failed\n", count, failed));
 }
 
 }  // namespace whyoom

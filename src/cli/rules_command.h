@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/file_writer.h"
 #include "cli/options.h"
-#include "report/text/text_printer.h"
+#include "read/engine.h"
 #include "rules/rule_file.h"
 #include "rules/rule_set.h"
 
@@ -26,7 +25,21 @@ RuleSet LoadRules(const Options& options);
 std::optional<RuleSet> LoadExtraRules(const Options& options);
 
 // Returns the exit status.
-int RunRules(const Options& options, const TextOptions& text);
+int RunRules(const Options& options);
+
+// Runs the examples of all failures, which are those of the user's files, through the whole engine. Returns the text to
+// print: a line for each that failed, and how many there are.
+std::string TestRules(const RuleSet& rules, bool* ok);
+
+// Reads the text of an example of `code`. Returns what is wrong, as the end of a sentence; empty if nothing is. A text
+// that must match yields `count` failures of that code only, with the facts and the scenario of the example.
+std::string TryExample(const Engine& engine, const std::string& code, const Example& example, bool must_match);
+
+// A fact as messages show it.
+std::string ShownValue(const Value& value);
+
+// Sizes may differ by the fraction of a byte.
+bool SameFact(const Value& got, const Value& want);
 
 // Parses LOG[:LINE], the first path. If there is a file of this name, all of it is the path. Throws Error for line 0.
 void SetTracedPlace(Options* options);

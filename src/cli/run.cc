@@ -18,10 +18,8 @@
 #include "cli/diff.h"
 #include "cli/embedded.h"
 #include "cli/exit_status.h"
-#include "cli/explain_command.h"
 #include "cli/file_writer.h"
 #include "cli/options.h"
-#include "cli/print_report.h"
 #include "cli/rules_command.h"
 #include "cli/run_context.h"
 #include "cli/terminal.h"
@@ -32,8 +30,6 @@
 
 namespace whyoom {
 namespace {
-
-TextOptions TextStyle(const Options& options) { return StyleOf(options, !options.output.empty()); }
 
 // Without a path, reads standard input unless it is a terminal.
 Options WithPaths(Options options) {
@@ -60,23 +56,22 @@ bool AsksForTopic(const Options& options) {
 }
 
 int Dispatch(Options options) {
-  if (AsksForTopic(options)) {
-    options.command = Command::kExplain;
-  }
+  if (AsksForTopic(options)) options.command = Command::kExplain;
   const OutputFiles outputs(options);  // throws if an output would overwrite an input
   switch (options.command) {
     case Command::kExplain:
-      return RunExplain(LoadRules(options), options, TextStyle(options));
+      return RunExplain(LoadRules(options), options);
     case Command::kRun:
       return RunAndDiagnose(RunContext(options, outputs, LoadExtraRules(options)));
     case Command::kDiff:
-      return RunDiff(LoadRules(options), options, TextStyle(options), outputs);
+      return RunDiff(LoadRules(options), options, outputs);
     case Command::kRulesList:
     case Command::kRulesCheck:
     case Command::kRulesTest:
     case Command::kRulesSchema:
+      return RunRules(options);
     case Command::kRulesTrace:
-      return RunRules(options, TextStyle(options));
+      return RunRules(WithPaths(options));
     case Command::kSkill:
       WriteOutput(Skill(), options.output);
       return kNothing;
@@ -117,13 +112,9 @@ int RunCommandLine(const std::vector<std::string>& arguments) {
   // A closed pipe is not an error.
   options.ignore_broken_pipe = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   try {
-    if (const std::optional<EarlyExit> early = ParseOptions(arguments, &options)) {
-      if (early->exit_status == 0) {
-        WriteOutput(early->text, "");
-      } else {
-        WriteError(early->text);
-      }
-      return early->exit_status;
+    if (const std::optional<std::string> text = ParseOptions(arguments, &options)) {
+      WriteOutput(*text, "");
+      return kNothing;
     }
     return Dispatch(std::move(options));
   } catch (const std::bad_alloc&) {

@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "cli/explain_command.h"
 #include "cli/print_report.h"
 #include "cli/source_lines.h"
 #include "cli/try_command.h"

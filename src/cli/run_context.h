@@ -46,7 +46,14 @@ struct RunContext {
   const std::string framework;  // id of the framework whose steps are shown; empty: the log's framework
 };
 
+// The id of the framework of --framework; empty if the option is not used. Throws Error, which lists the frameworks, if
+// there is no framework of that id or name.
+std::string SelectedFramework(const Options& options, const RuleSource& rules);
+
 // The commands return the exit status. They throw Error if a list, a journal or an output cannot be used.
+
+// Prints explanations from the rules. Throws Error for an unknown topic or framework.
+int RunExplain(const RuleSet& rules, const Options& options);
 
 int RunDiagnose(const RunContext& run);
 

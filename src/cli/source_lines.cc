@@ -29,17 +29,6 @@ constexpr std::size_t kFailures = 50;  // with lines
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 constexpr std::size_t kLongestShown = 200;
 
-// The places "train.py:41" in a text.
-std::vector<SourcePlace> PlacesIn(const std::string& text) {
-  static const Regex place(R"(([\w./@+-]+\.py):(\d{1,7})\b)");
-  std::vector<SourcePlace> places;
-  std::string path;
-  std::int64_t line = 0;
-  for (re2::StringPiece rest = text; re2::RE2::FindAndConsume(&rest, place, &path, &line);)
-    places.push_back({path, line});
-  return places;
-}
-
 // The full path of a file that the diagnosis names only by its last part.
 std::string FullPath(const Failure& failure, const std::string& name) {
   for (const Allocation& row : failure.allocations) {
@@ -49,16 +38,19 @@ std::string FullPath(const Failure& failure, const std::string& name) {
   return call.ends_with("/" + name) ? call : name;
 }
 
+// The places "train.py:41" in its first reason and remedy, and its largest allocation.
 std::vector<SourcePlace> NamedPlaces(const Failure& failure) {
-  std::vector<SourcePlace> places;
-  const auto add = [&](const std::string& text) {
-    for (const SourcePlace& place : PlacesIn(text)) places.push_back(place);
-  };
-  if (!failure.why.empty()) add(failure.why.front().text);
+  static const Regex place(R"(([\w./@+-]+\.py):(\d{1,7})\b)");
+  std::string text = failure.why.empty() ? "" : failure.why.front().text;
   if (!failure.remedies.empty()) {
-    for (const std::string& step : failure.remedies.front().how) add(step);
+    for (const std::string& step : failure.remedies.front().how) text += "\n" + step;
   }
-  if (const std::optional<SourcePlace> place = UserSource(failure)) places.push_back(*place);
+  std::vector<SourcePlace> places;
+  std::string path;
+  std::int64_t line = 0;
+  for (re2::StringPiece rest = text; re2::RE2::FindAndConsume(&rest, place, &path, &line);)
+    places.push_back({path, line});
+  if (const std::optional<SourcePlace> largest = UserSource(failure)) places.push_back(*largest);
   return places;
 }
 

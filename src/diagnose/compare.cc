@@ -74,9 +74,8 @@ RunChange ClassifyChange(const Run& before, const Run& after, const Comparison& 
   if (after.failed) return CompareFigures(before, after, comparison);
   if (!after.success || (before.failed && !comparison.same_job)) return RunChange::kNoEvidence;
   // A program that compiled for another device, or on the host, may need more than the limit of the failed one.
-  const bool runs =
-      after.success->kind == SuccessSign::Kind::kProgress || after.success->kind == SuccessSign::Kind::kExitStatus;
-  if (!runs && before.failed && comparison.after.over.value_or(0) > kRounding)
+  if (after.success->kind != SuccessSign::Kind::kProgress && before.failed &&
+      comparison.after.over.value_or(0) > kRounding)
     return Bytes(after, "limit_bytes") ? CompareFigures(before, after, comparison) : RunChange::kNoEvidence;
   return before.failed ? RunChange::kFitsNow : RunChange::kNeitherFails;
 }
@@ -261,6 +260,11 @@ const char* VerdictId(DiffVerdict verdict) {
 const char* ChangeId(RunChange change) {
   static constexpr const char* kIds[] = {"fits_now", "neither_fails", "no_evidence", "fails_now",  "other_failure",
                                          "less",     "unchanged",     "worse",       "cannot_tell"};
+  return kIds[static_cast<std::size_t>(change)];
+}
+
+const char* ChangeId(RowChangeKind change) {
+  static constexpr const char* kIds[] = {"smaller", "larger", "gone", "new"};
   return kIds[static_cast<std::size_t>(change)];
 }
 

@@ -15,10 +15,9 @@ namespace whyoom {
 // Evidence that the program of a run without a failure compiled or ran.
 struct SuccessSign {
   enum class Kind {
-    kDump,        // an XLA dump of a compile that fitted
-    kStatement,   // a line with the memory of the compiled program, such as CompiledMemoryStats(...)
-    kProgress,    // a line that is printed only after the compile: a training step with its loss
-    kExitStatus,  // a record of `whyoom run` with exit status 0
+    kDump,       // an XLA dump of a compile that fitted
+    kStatement,  // a line with the memory of the compiled program, such as CompiledMemoryStats(...)
+    kProgress,   // a line that is printed only after the compile: a training step with its loss
   };
   Kind kind = Kind::kDump;
   std::string path;        // of the file with the evidence
@@ -58,11 +57,14 @@ enum class RunChange {
   kCannotTell,    // AFTER is still over; whether it needs less is unknown
 };
 
+enum class RowChangeKind { kSmaller, kLarger, kGone, kNew };
+
 DiffVerdict VerdictOf(RunChange change);
 
-// Ids in the JSON and the rules: "still_over", "fits_now".
+// Ids in the JSON and the rules: "still_over", "fits_now", "smaller".
 const char* VerdictId(DiffVerdict verdict);
 const char* ChangeId(RunChange change);
+const char* ChangeId(RowChangeKind change);
 
 // A figure of both runs; nullopt if unknown.
 struct TotalChange {
@@ -71,8 +73,6 @@ struct TotalChange {
   std::optional<std::int64_t> before;
   std::optional<std::int64_t> after;
 };
-
-enum class RowChangeKind { kSmaller, kLarger, kGone, kNew };
 
 // Allocations that changed in the same way. kGone and kNew refer to the lists, which omit small allocations.
 struct RowChange {

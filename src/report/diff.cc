@@ -16,8 +16,6 @@ using Kind = doc::Span::Kind;
 
 constexpr std::size_t kRows = 8;  // allocations shown; the JSON lists all
 
-constexpr const char* kChanges[] = {"smaller", "larger", "gone", "new"};  // by RowChangeKind
-
 doc::Spans SizeSpans(std::optional<std::int64_t> bytes) { return Words(bytes ? FormatSize(*bytes) : "unknown"); }
 
 doc::Verdict DiffVerdictBlock(const Diff& diff) {
@@ -101,8 +99,7 @@ void AddRows(const Comparison& comparison, doc::Blocks* blocks) {
       const bool is_named_by_shape =
           row.source.empty() && (row.name == row.shape_before || row.name == row.shape_after);
       const std::string shapes = (row.count > 1 ? fmt::format("{} × ", row.count) : "") + Shapes(row);
-      table.rows.push_back({Words(Sizes(row)), Words(kChanges[static_cast<std::size_t>(row.kind)]),
-                            Words(Printable(shapes), Kind::kCode),
+      table.rows.push_back({Words(Sizes(row)), Words(ChangeId(row.kind)), Words(Printable(shapes), Kind::kCode),
                             is_named_by_shape ? doc::Spans() : doc::Name(row.source.empty() ? row.name : row.source)});
     }
     table.left_out = comparison.rows.size() - shown;

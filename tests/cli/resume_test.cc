@@ -253,7 +253,7 @@ TEST_CASE("two processes do not share a journal", "[cli]") {
                   "' --resume journal a.log; echo $?; wait"},
                  "", scratch.path());
   CHECK(both.out == "2\n");
-  CHECK(both.err.find("is used by another whyoom") != std::string::npos);
+  CHECK(both.err.find("cannot be locked") != std::string::npos);
   CHECK_FALSE(ReadText(scratch.path() + "/first").empty());
 }
 

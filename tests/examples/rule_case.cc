@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "cli/rules_test.h"
+#include "cli/rules_command.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"

@@ -1,9 +1,8 @@
 // Messages about examples that do not do what the rules state.
-#include "cli/rules_test.h"
-
 #include <string>
 
 #include "catch.h"
+#include "cli/rules_command.h"
 #include "unit/rules/rule_data.h"
 
 using namespace whyoom;

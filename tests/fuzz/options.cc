@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "fuzz/fuzz.h"
+#include "input/error.h"
 
 using namespace whyoom;
 
@@ -12,9 +13,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::vector<std::string> arguments;
   for (std::string line; std::getline(lines, line);) arguments.push_back(line);
   Options options;
-  const std::optional<EarlyExit> early = ParseOptions(arguments, &options);
-  if (!early) return 0;
-  Require(early->exit_status == 0 || early->exit_status == 2, "the status is that of help or of wrong usage");
-  Require(!early->text.empty(), "a message is printed");
+  try {
+    const std::optional<std::string> text = ParseOptions(arguments, &options);
+    Require(!text || !text->empty(), "--help and --version print a text");
+  } catch (const Error& error) {
+    Require(*error.what() != '\0', "a message is printed");
+  }
   return 0;
 }

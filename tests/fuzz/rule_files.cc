@@ -1,7 +1,7 @@
 // Any rule file: it loads, or its faults are reported with their positions.
 #include <algorithm>
 
-#include "cli/rules_test.h"
+#include "cli/rules_command.h"
 #include "fuzz/fuzz.h"
 #include "rules/rule_compiler.h"
 

@@ -20,7 +20,6 @@
 
 #include "cli/diff.h"
 #include "cli/rules_command.h"
-#include "cli/rules_test.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "examples/built_in.h"

@@ -71,7 +71,7 @@ std::string Pretty(const Json& json) { return json.dump(2, ' ', false, Json::err
 // The records of a comparison.
 
 static void Describe(auto& v, RecordOf<SuccessSign> auto& sign) {
-  v.Need("kind", sign.kind, {.one_of = "dump statement progress exit_status"});
+  v.Need("kind", sign.kind, {.one_of = "dump statement progress"});
   v.Need("path", sign.path);
   MaybeAll(v, "line", sign.line, "text", sign.text);
 }

@@ -131,14 +131,4 @@ void ReportReader::Tell(const std::string& path, const Counts& counts) {
 
 void ReportReader::Tell(const Problem& problem) { report_.problems.push_back(problem); }
 
-std::optional<int> RecordedExitStatus(std::string_view report) {
-  json record = json::parse(report, nullptr, false);
-  if (record.is_discarded() && report.find("{\"type\":\"diagnosis\"") == std::string_view::npos)
-    record = json::parse(report.substr(0, report.find('\n')), nullptr, false);
-  if (!record.is_object() || TextOf(record, "schema") != kReportSchema) return std::nullopt;
-  if (!record.value("diagnoses", json::array()).empty()) return std::nullopt;
-  const json status = record.value("run", json::object()).value("exit_status", json());
-  return status.is_number_integer() ? std::optional(status.get<int>()) : std::nullopt;
-}
-
 }  // namespace whyoom

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -52,9 +51,5 @@ class ReportReader {
   Report report_;
   FailureTable& table_;  // of report_
 };
-
-// Returns the job's exit status from a JSON or ndjson report of `whyoom run`. Returns nullopt for any other text and
-// for a report with diagnoses.
-std::optional<int> RecordedExitStatus(std::string_view report);
 
 }  // namespace whyoom

@@ -6,7 +6,6 @@
 
 #include "catch.h"
 #include "cli/file_writer.h"
-#include "cli/inputs.h"
 #include "input/error.h"
 #include "process.h"
 
@@ -45,8 +44,6 @@ TEST_CASE("output must not overwrite an input", "[cli]") {
   }
   options.rules = {log};
   CHECK(FaultOf(options) == "output would overwrite an input: " + log);
-  options.rules = {scratch.path()};
-  CHECK(FaultOf(options).starts_with("output would overwrite an input: " + scratch.path()));
   options.output = scratch.path() + "/other";
   CHECK(FaultOf(options).empty());
   options.output = "/dev/null";
@@ -70,12 +67,9 @@ TEST_CASE("two outputs must not use one file", "[cli]") {
   CHECK(both(scratch.path() + "/a", again) == "two outputs for the same file: " + again);
   CHECK(both(old, scratch.path() + "/same") == "two outputs for the same file: " + scratch.path() + "/same");
   CHECK(both("/dev/null", "/dev/null").empty());
-  // A dangling link counts as the file that it would create.
-  std::filesystem::create_symlink("a", scratch.path() + "/link");
   std::filesystem::create_directory_symlink(".", scratch.path() + "/here");
-  for (const std::string name : {"/link", "/here/a", "/here/link"})
-    CHECK(both(scratch.path() + "/a", scratch.path() + name) ==
-          "two outputs for the same file: " + scratch.path() + name);
+  const std::string same = scratch.path() + "/here/a";
+  CHECK(both(scratch.path() + "/a", same) == "two outputs for the same file: " + same);
   std::filesystem::create_symlink("loop", scratch.path() + "/loop");
   CHECK(both(scratch.path() + "/a", scratch.path() + "/loop").find("cannot write") != std::string::npos);
 }
@@ -101,22 +95,6 @@ TEST_CASE("inputs found later are checked too", "[cli]") {
   CHECK_NOTHROW(files.ThrowIfOutput(scratch.Write("job.log", "x")));
   CHECK_NOTHROW(files.ThrowIfOutput(scratch.path() + "/missing"));
   CHECK_THROWS_AS(files.ThrowIfOutput(options.output), Error);
-}
-
-TEST_CASE("a stamp identifies the content of a regular file", "[cli]") {
-  const ScratchFolder scratch;
-  const std::string path = scratch.Write("a", "12345");
-  const FileStamp stamp = StampOf(path);
-  CHECK(stamp.regular);
-  CHECK(stamp.size == 5);
-  CHECK(stamp.modified > 1'700'000'000LL * 1'000'000'000);
-  CHECK(stamp.inode == StampOf(path).inode);
-  CHECK(stamp.inode != StampOf(scratch.Write("b", "12345")).inode);
-  for (const std::string& other :
-       {std::string("-"), scratch.path(), scratch.path() + "/missing", std::string("/dev/null")}) {
-    INFO(other);
-    CHECK_FALSE(StampOf(other).regular);
-  }
 }
 
 }  // namespace TEST_FILE

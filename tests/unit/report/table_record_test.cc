@@ -99,17 +99,6 @@ TEST_CASE("lists and texts that a report would cut are kept whole", "[report][sl
   CHECK((Show(ThroughText(table)) == Show(table)));
 }
 
-TEST_CASE("concluded entries stay concluded", "[report]") {
-  FailureTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
-  std::vector<Problem> problems;
-  FailureTable concluded(BuiltInRules());
-  for (Failure& failure : table.Finish(&problems)) concluded.Add(std::move(failure));
-  REQUIRE_FALSE(concluded.entries().empty());
-  const FailureTable read = ThroughText(concluded);
-  CHECK(read.entries().front()->is_concluded());
-  CHECK((Show(read) == Show(concluded)));
-}
-
 TEST_CASE("a damaged table is rejected", "[report]") {
   const FailureTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
   const std::string text = LineOf(ToRecord(table, BuiltInRules().fingerprint));
