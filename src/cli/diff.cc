@@ -21,7 +21,6 @@
 #include "read/progress.h"
 #include "report/diff.h"
 #include "report/printers.h"
-#include "report/record/json_printer.h"
 #include "report/text/text_printer.h"
 #include "text/utf8.h"
 

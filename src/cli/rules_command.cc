@@ -85,7 +85,7 @@ std::string ToText(const std::vector<RuleEntry>& entries, const TextOptions& opt
   for (const RuleEntry& entry : entries) {
     const auto* last = blocks.empty() ? nullptr : std::get_if<doc::Section>(&blocks.back().content);
     if (last == nullptr || last->title != entry.section)
-      blocks.emplace_back(doc::Section{entry.section, {doc::List{doc::List::Style::kFields, {}, 0}}});
+      blocks.emplace_back(doc::Section{entry.section, {doc::List{doc::List::Style::kFields, {}}}});
     auto& list = std::get<doc::List>(std::get<doc::Section>(blocks.back().content).blocks.front().content);
     doc::Item item{.text = doc::Words(CutBytes(Printable(entry.title), kMostTitle)),
                    .label = doc::Words(Printable(entry.id))};

@@ -1,11 +1,9 @@
 // Builds the document of a batch: what matters most, overviews, and a table of all failures.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "report/layout.h"
 #include "report/report_document.h"
 #include "report/summary.h"
 #include "text/numbers.h"
@@ -52,13 +50,13 @@ std::string MostFrequentText(const Failure& failure) {
 
 // "2 problems and 14 unknown errors, listed at the end."; empty if there is neither.
 std::string ProblemsText(const Report& report) {
-  const ProblemsByKind problems(report);
-  const auto unread = SaturatingAdd<std::uint64_t>(problems.unread.size(), problems.unread_left_out);
-  const auto unknown = SaturatingAdd<std::uint64_t>(problems.unknown.size(), problems.unknown_left_out);
-  std::vector<std::string> parts;
-  if (unread > 0) parts.push_back(Counted(unread, "problem", "problems"));
-  if (unknown > 0) parts.push_back(Counted(unknown, "unknown error", "unknown errors"));
-  return parts.empty() ? "" : fmt::format("{}, listed at the end.", fmt::join(parts, " and "));
+  const ProblemsByKind all(report);
+  const auto unread = SaturatingAdd<std::uint64_t>(all.unread.size(), all.unread_left_out);
+  const auto unknown = SaturatingAdd<std::uint64_t>(all.unknown.size(), all.unknown_left_out);
+  const std::string problems = unread == 0 ? "" : Counted(unread, "problem", "problems");
+  const std::string errors = unknown == 0 ? "" : Counted(unknown, "unknown error", "unknown errors");
+  const std::string both = problems + (unread > 0 && unknown > 0 ? " and " : "") + errors;
+  return both.empty() ? "" : both + ", listed at the end.";
 }
 
 doc::Blocks Overview(const Report& report, const Failure& most, const std::string& folder) {
@@ -127,7 +125,7 @@ void AddBatch(const Report& report, ReportDocument* document) {
   document->folder = CommonFolder(report);
   document->head = Overview(report, *document->failures.front(), document->folder);
   if (document->failures.size() > kLargeBatch) document->whole = kWholeOfLarge;
-  document->table = {doc::Section{"All failures", {TableOf(document->failures, document->folder)}}};
+  doc::AddSection({"All failures", {TableOf(document->failures, document->folder)}}, &document->table);
 }
 
 }  // namespace whyoom

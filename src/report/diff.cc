@@ -107,7 +107,7 @@ void AddRows(const Comparison& comparison, doc::Blocks* blocks) {
   }
   if (comparison.unchanged_rows > 0)
     section.blocks.emplace_back(doc::Paragraph{Words(fmt::format("{} unchanged", comparison.unchanged_rows))});
-  blocks->emplace_back(std::move(section));
+  doc::AddSection(std::move(section), blocks);
 }
 
 }  // namespace
@@ -124,9 +124,9 @@ doc::Blocks DiffBlocks(const Diff& diff) {
   doc::List notes;
   for (const std::string& note : comparison.notes) notes.items.push_back({doc::Sentence(note)});
   doc::AddSection({"note", {std::move(notes)}}, &blocks);
-  doc::List problems{doc::List::Style::kWarnings, {}, 0};
+  doc::List problems;
   for (const Problem& problem : diff.problems)
-    problems.items.push_back({doc::Sentence(problem.path + ": " + problem.what)});
+    problems.items.push_back(doc::Warning(doc::Sentence(problem.path + ": " + problem.what)));
   if (!problems.items.empty()) blocks.emplace_back(std::move(problems));
   return blocks;
 }

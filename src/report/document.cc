@@ -1,5 +1,7 @@
 #include "report/document.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "report/layout.h"
@@ -15,7 +17,17 @@ bool IsEmpty(const Block& block) {
   if (const auto* paragraph = std::get_if<Paragraph>(&block.content)) return paragraph->text.empty();
   if (const auto* list = std::get_if<List>(&block.content)) return list->items.empty();
   if (const auto* table = std::get_if<Table>(&block.content)) return table->rows.empty();
+  if (const auto* code = std::get_if<Code>(&block.content)) return code->lines.empty();
   return false;
+}
+
+void EraseEmptyColumns(Table* table) {
+  for (std::size_t i = table->columns.size(); i-- > 0;) {
+    const auto is_empty = [&](const std::vector<Spans>& row) { return row[i].empty(); };
+    if (!std::all_of(table->rows.begin(), table->rows.end(), is_empty)) continue;
+    table->columns.erase(table->columns.begin() + static_cast<std::ptrdiff_t>(i));
+    for (std::vector<Spans>& row : table->rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+  }
 }
 
 }  // namespace
@@ -50,8 +62,20 @@ std::string PlainText(const Spans& spans) {
   return text;
 }
 
-Code CodeOf(std::string_view text) {
-  Code code;
+Item Step(Spans text) { return {.text = std::move(text), .label = Words("→")}; }
+Item Warning(Spans text) { return {.text = std::move(text), .label = Words("warning:", Span::Kind::kCareful)}; }
+
+Paragraph Inline(std::vector<Spans> texts, std::uint64_t left_out) {
+  texts.push_back(LeftOut(left_out).text);
+  return {Joined(texts, " · ")};
+}
+
+Paragraph LeftOut(std::uint64_t count) {
+  return {Words(count == 0 ? "" : fmt::format("and {} more", count), Span::Kind::kFaint)};
+}
+
+Code CodeOf(std::string_view text, std::string language) {
+  Code code{std::move(language), {}};
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -62,6 +86,9 @@ Code CodeOf(std::string_view text) {
 
 void AddSection(Section section, Blocks* blocks) {
   std::erase_if(section.blocks, IsEmpty);
+  for (Block& block : section.blocks) {
+    if (auto* table = std::get_if<Table>(&block.content)) EraseEmptyColumns(table);
+  }
   if (!section.blocks.empty()) blocks->emplace_back(std::move(section));
 }
 

@@ -52,10 +52,9 @@ struct Paragraph {
 
 struct Item;
 struct List {
-  enum class Style { kBullets, kInline, kSteps, kNumbered, kWarnings, kFields };
+  enum class Style { kBullets, kNumbered, kFields };
   Style style = Style::kBullets;
   std::vector<Item> items;
-  std::uint64_t left_out = 0;
 };
 
 struct Column {
@@ -69,52 +68,45 @@ struct Table {
   std::uint64_t left_out = 0;
 };
 
-// A command for the user to copy. It is never wrapped.
-struct Command {
-  std::string command;
-  Spans behind;  // what the command does
-};
-
-struct CodeLine {
-  enum class Kind { kSame, kRemoved, kAdded };
-  std::string text;
-  Kind kind = Kind::kSame;
-};
-
-// Lines of code or of a log. They are never wrapped.
+// Commands, or lines of code or of a log. They are never wrapped.
 struct Code {
-  std::string caption;
   std::string language;  // for syntax highlighting: "python"
-  std::vector<CodeLine> lines;
+  Spans lines;
 };
 
 struct Block {
-  std::variant<Verdict, Section, Paragraph, List, Table, Command, Code> content;
+  std::variant<Verdict, Section, Paragraph, List, Table, Code> content;
   template <typename Kind>
   Block(Kind kind) : content(std::move(kind)) {}  // NOLINT: implicit
 };
 
 struct Item {
   Spans text;
-  Blocks blocks = {};   // below the text
-  Spans label = {};     // kFields only
-  int number = 0;       // kNumbered only
-  std::string id = {};  // kNumbered only; may be empty
+  Blocks blocks = {};  // below the text
+  Spans label = {};    // the number or the name of the field; for bullets a mark that only plain text needs
 };
 
 // How much of a failure its first blocks show.
 struct Extent {
   std::size_t reasons = 2;
   std::size_t remedies = 3;
-  std::size_t steps = 3;     // number of these remedies that are shown with what to do
-  bool is_headline = false;  // only the verdict and the remedies
-  bool is_whole = false;     // each remedy has its reasons and all its steps
+  std::size_t steps = 3;      // number of these remedies that are shown with what to do
+  bool is_headline = false;   // only the verdict and the remedies
+  bool is_whole = false;      // each remedy has its reasons and all its steps
+  bool more_follows = false;  // MoreBlocks follows
 };
 
-// The whole text of a log message or other preformatted text.
-Code CodeOf(std::string_view text);
+Item Step(Spans text);     // something to do
+Item Warning(Spans text);  // a problem with the input
 
-// Adds a section without its empty paragraphs and lists. Adds nothing if no other block is left.
+// Short texts in one paragraph: "a · b · and 3 more". Empty if there are none.
+Paragraph Inline(std::vector<Spans> texts, std::uint64_t left_out = 0);
+Paragraph LeftOut(std::uint64_t count);  // "and 3 more"; empty for 0
+
+// The whole text of a log message or other preformatted text.
+Code CodeOf(std::string_view text, std::string language = "text");
+
+// Adds a section without its empty paragraphs, lists, code, tables and columns. Adds nothing if no other block is left.
 void AddSection(Section section, Blocks* blocks);
 
 }  // namespace whyoom::doc

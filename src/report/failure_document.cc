@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "facts/array.h"
@@ -19,32 +21,21 @@ using doc::Spans;
 using doc::Words;
 using Kind = doc::Span::Kind;
 
-constexpr std::size_t kLargest = 3;          // rows of allocations among the first blocks
-constexpr std::size_t kLargestOfAll = 8;     // rows of allocations; the JSON lists all
-constexpr std::int64_t kSmallest = 1 << 20;  // bytes of an allocation among the first blocks
+constexpr std::size_t kLargest = 3;       // rows of allocations among the first blocks
+constexpr std::size_t kLargestOfAll = 8;  // rows of allocations; the JSON lists all
 constexpr std::size_t kAttemptsPerRemedy = 2;
-constexpr std::size_t kMostGroups = 256;  // no compiler lists more different ones
 constexpr std::size_t kPlaces = 50;
 constexpr std::size_t kLongestPath = 1000;  // columns
 constexpr std::size_t kMessage = 8000;      // bytes
 
-// The smallest need first; attempts without one last.
-std::vector<CompiledAttempt> SortedByNeed(std::vector<CompiledAttempt> attempts) {
-  const auto need = [](const CompiledAttempt& attempt) { return attempt.need_bytes.value_or(INT64_MAX); };
-  std::stable_sort(attempts.begin(), attempts.end(),
-                   [&](const CompiledAttempt& a, const CompiledAttempt& b) { return need(a) < need(b); });
-  return attempts;
-}
-
 // Whether the program fits with the change: "yes", "no", "worse" (needs more than unchanged), "failed", "unknown"
 // (without a limit).
 std::string AttemptText(const Failure& failure, const CompiledAttempt& attempt) {
-  constexpr double kVisible = 0.005;  // of a GiB: the figures have two decimals
-  constexpr double kGiB = 1U << 30;
+  constexpr std::int64_t kVisible = (1 << 30) / 200;  // the figures have two decimals of a GiB
   const Recompilation& recompilation = *failure.recompilation;
   if (!attempt.need_bytes) return "failed";
   if (recompilation.Fits(attempt, failure.facts)) return "yes";
-  if (static_cast<double>(*attempt.need_bytes - recompilation.unchanged_bytes) > kVisible * kGiB) return "worse";
+  if (*attempt.need_bytes - recompilation.unchanged_bytes > kVisible) return "worse";
   return failure.facts.Number("limit_bytes") ? "no" : "unknown";
 }
 
@@ -72,11 +63,6 @@ std::string RecoveredText(const Failure& failure) {
                      Printable(failure.recovered->text));
 }
 
-// "train.py:41"; empty if the row names no source file.
-std::string SourceText(const Allocation& row) {
-  return row.source_file.empty() ? "" : Printable(SourceLineText(row.source_file, row.source_line));
-}
-
 // Why the diagnosis is uncertain: contradictions, or only a fragment of the message. Empty if neither applies.
 std::string CautionText(const Failure& failure) {
   if (failure.confidence != Confidence::kLow) return {};
@@ -84,13 +70,6 @@ std::string CautionText(const Failure& failure) {
   std::string text;
   for (const Contradiction& contradiction : failure.contradictions) text += Printable(contradiction.text) + " ";
   return text + "These figures are not used.";
-}
-
-// "reported by 12 processes", "reported by about 12000 processes"; empty for one.
-std::string ProcessesText(const Failure& failure) {
-  const std::uint64_t occurrences = failure.tally.occurrences();
-  if (occurrences <= 1) return {};
-  return fmt::format("reported by {}{} processes", failure.tally.hosts.complete ? "" : "about ", occurrences);
 }
 
 doc::Verdict VerdictOf(const Failure& failure) {
@@ -116,7 +95,9 @@ doc::Verdict VerdictOf(const Failure& failure) {
                                   [](const RankedRemedy& ranked) { return ranked.remedy->how.size() > 1; });
   if (failure.framework.empty() && usual != nullptr && differ)
     verdict.facts.push_back(Words("steps for " + usual->name + " (--framework NAME for another)"));
-  verdict.facts.push_back(Words(ProcessesText(failure)));
+  if (const std::uint64_t processes = failure.tally.occurrences(); processes > 1)
+    verdict.facts.push_back(
+        Words(fmt::format("reported by {}{} processes", failure.tally.hosts.complete ? "" : "about ", processes)));
   return verdict;
 }
 
@@ -134,14 +115,14 @@ std::string LineNote(const Failure& failure, const CodeLine& line) {
 
 // The user's lines, each with a note below it.
 void AddSource(const Failure& failure, std::size_t most, Blocks* blocks) {
-  doc::Code code{"", "python", {}};
+  doc::Code code{"python", {}};
   for (std::size_t i = 0; i < std::min(failure.code.size(), most); ++i) {
     const CodeLine& line = failure.code[i];
     const std::string place = fmt::format("{}:{}  ", line.file, line.line);
     code.lines.push_back({place + line.text});
     code.lines.push_back({fmt::format("{:>{}}{} {}", "", DisplayWidth(place), "^", LineNote(failure, line))});
   }
-  if (!code.lines.empty()) blocks->emplace_back(std::move(code));
+  doc::AddSection({"", {std::move(code)}}, blocks);
 }
 
 void AddWhy(const Failure& failure, std::size_t from, std::size_t most, Blocks* blocks) {
@@ -156,22 +137,18 @@ void AddWhy(const Failure& failure, std::size_t from, std::size_t most, Blocks* 
 // Allocations that a table shows in one row, because a deep model has dozens of them.
 struct AllocationGroup {
   const Allocation* first;  // borrowed from the failure
-  std::string key;
-  std::size_t count = 1;
+  std::size_t count = 0;
 };
 
 // Sorted by size, largest first; the smallest may be left out.
 std::vector<AllocationGroup> GroupsOf(const std::vector<Allocation>& rows) {
+  std::map<std::tuple<std::int64_t, std::string, std::string>, std::size_t>
+      known;  // index by what groups have in common
   std::vector<AllocationGroup> groups;
   for (const Allocation& row : rows) {
-    std::string key = fmt::format("{}\n{}\n{}", row.size_bytes.value_or(-1), row.kind, ShapeOf(row));
-    const auto same =
-        std::find_if(groups.begin(), groups.end(), [&](const AllocationGroup& group) { return group.key == key; });
-    if (same != groups.end()) {
-      ++same->count;
-    } else if (groups.size() < kMostGroups) {
-      groups.push_back({&row, std::move(key)});
-    }
+    const auto [at, is_new] = known.try_emplace({row.size_bytes.value_or(-1), row.kind, ShapeOf(row)}, groups.size());
+    if (is_new) groups.push_back({&row});
+    ++groups[at->second].count;
   }
   std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) {
     return a.first->size_bytes.value_or(-1) > b.first->size_bytes.value_or(-1);
@@ -179,17 +156,22 @@ std::vector<AllocationGroup> GroupsOf(const std::vector<Allocation>& rows) {
   return groups;
 }
 
+// The largest allocations, without tiny ones.
 doc::Table AllocationTable(const Failure& failure, std::size_t most) {
+  constexpr std::int64_t kTiny = 1 << 20;  // bytes, if the largest has 100 times as much
   doc::Table table{{{"size", true}, {"padding", true}, {"shape"}, {"what"}}, {}, 0};
   std::size_t shown = 0;
+  std::int64_t smallest = 0;
   for (const AllocationGroup& group : GroupsOf(failure.allocations)) {
     const Allocation& row = *group.first;
-    if (table.rows.size() == most || (most == kLargest && row.size_bytes.value_or(0) < kSmallest)) break;
+    const std::int64_t size = row.size_bytes.value_or(0);
+    if (table.rows.empty()) smallest = std::min(kTiny, size / 100);
+    if (table.rows.size() == most || size < smallest) break;
     const std::string times = group.count > 1 ? fmt::format("{} × ", group.count) : "";
     const std::string factor = row.padding_factor ? fmt::format(" ({:.3g} ×)", *row.padding_factor) : "";
     const bool is_padded = row.padding_bytes.value_or(0) > 0;
-    const std::string source = SourceText(row);
-    table.rows.push_back({Words(row.size_bytes ? FormatSize(*row.size_bytes) : "?"),
+    const std::string source = row.source_file.empty() ? "" : SourceLineText(row.source_file, row.source_line);
+    table.rows.push_back({Words(row.size_bytes ? FormatSize(size) : "?"),
                           Words(is_padded ? FormatSize(*row.padding_bytes) + factor : ""),
                           doc::Joined({Words(times), doc::Name(ShapeOf(row))}),
                           doc::Name(source.empty() ? UsersName(row) : source)});
@@ -204,8 +186,11 @@ doc::Table AttemptTable(const Failure& failure, std::size_t most) {
   const Recompilation& recompilation = *failure.recompilation;
   std::vector<CompiledAttempt> attempts = recompilation.attempts;
   attempts.push_back({"", "unchanged", recompilation.unchanged_bytes, "", recompilation.seconds});
+  std::stable_sort(attempts.begin(), attempts.end(), [](const CompiledAttempt& a, const CompiledAttempt& b) {
+    return a.need_bytes.value_or(INT64_MAX) < b.need_bytes.value_or(INT64_MAX);
+  });
   doc::Table table{{{"needs", true}, {"fits"}, {"change"}}, {}, 0};
-  for (const CompiledAttempt& attempt : SortedByNeed(std::move(attempts))) {
+  for (const CompiledAttempt& attempt : attempts) {
     const std::string verdict = AttemptText(failure, attempt);
     const std::string needs = attempt.need_bytes ? FormatSize(*attempt.need_bytes) : "unknown";
     const bool is_same = needs == FormatSize(recompilation.unchanged_bytes) && !attempt.remedy.empty();
@@ -226,20 +211,23 @@ doc::Table AttemptTable(const Failure& failure, std::size_t most) {
 void AddNext(const Failure& failure, Blocks* blocks) {
   const NextStep next = NextOf(failure);
   if (next.command != ExplainCommand(failure))
-    doc::AddSection({"next", {doc::Command{next.command, Words(next.purpose)}}}, blocks);
+    doc::AddSection({"next", {doc::CodeOf(next.command), doc::Paragraph{Words(next.purpose, Kind::kFaint)}}}, blocks);
+}
+
+void AddRetry(const Failure& failure, Blocks* blocks) {
+  doc::AddSection({"retry", {doc::Paragraph{doc::Sentence(RetryText(failure.retry))}}}, blocks);
 }
 
 // Further places of the failure: "line 90" in the same artifact, else "b.log:7".
-doc::List PlacesList(const Failure& failure) {
-  doc::List list{doc::List::Style::kInline, {}, 0};
+doc::Paragraph OtherPlaces(const Failure& failure) {
+  std::vector<Spans> places;
   const std::vector<Where> also = failure.Also();
   for (std::size_t i = 0; i < std::min(also.size(), kPlaces); ++i) {
-    const bool same = also[i].artifact.path == failure.where.artifact.path &&
-                      also[i].artifact.member == failure.where.artifact.member;
-    list.items.push_back({doc::Name(same ? fmt::format("line {}", also[i].line) : PlaceText(also[i]))});
+    const bool same = ArtifactText(also[i].artifact) == ArtifactText(failure.where.artifact);
+    places.push_back(doc::Name(same ? fmt::format("line {}", also[i].line) : PlaceText(also[i])));
   }
-  list.left_out = std::max<std::uint64_t>(failure.tally.reports, also.size() + 1) - 1 - list.items.size();
-  return list;
+  const std::uint64_t all = std::max<std::uint64_t>(failure.tally.reports, also.size() + 1) - 1;
+  return doc::Inline(places, all - places.size());
 }
 
 void AddOrigin(const Failure& failure, Blocks* blocks) {
@@ -254,8 +242,6 @@ void AddOrigin(const Failure& failure, Blocks* blocks) {
   doc::AddSection({"The error message and where it appears", std::move(origin)}, blocks);
 }
 
-bool ListsMemory(const Failure& failure) { return failure.estimates && !failure.estimates->memory.empty(); }
-
 }  // namespace
 
 Spans ReasonSpans(const Reason& reason) {
@@ -268,12 +254,12 @@ Blocks FirstBlocks(const Failure& failure, const doc::Extent& extent) {
   if (!extent.is_headline) {
     AddSource(failure, extent.is_whole ? failure.code.size() : 1, &blocks);
     AddWhy(failure, 0, extent.reasons, &blocks);
-    if (failure.estimates && extent.remedies > 1) {
-      ProgramEstimates estimates = *failure.estimates;
-      if (failure.recompilation) estimates.room = {};  // what was compiled is exact
-      AddMemory(estimates, &blocks);
-    }
-    if (!ListsMemory(failure) && !extent.is_whole) {
+    const bool lists_memory = failure.estimates && !failure.estimates->memory.empty();
+    if (failure.estimates && extent.is_whole) doc::AddSection({"peak", {KindsTable(*failure.estimates)}}, &blocks);
+    if (failure.estimates && !extent.is_whole && extent.remedies > 1) AddPeak(*failure.estimates, &blocks);
+    if (failure.estimates && !failure.recompilation && extent.remedies > 1)  // what was compiled is exact
+      AddRoom(failure.estimates->room, &blocks);
+    if (!lists_memory && !extent.is_whole) {
       doc::Table largest = AllocationTable(failure, kLargest);
       largest.left_out = 0;
       doc::AddSection({"top", {std::move(largest)}}, &blocks);
@@ -287,8 +273,7 @@ Blocks FirstBlocks(const Failure& failure, const doc::Extent& extent) {
   }
   AddRemedies(failure, extent, &blocks);
   if (extent.is_headline) return blocks;
-  if (failure.retry.answer == Retry::Answer::kMaybe)
-    doc::AddSection({"retry", {doc::Paragraph{doc::Sentence(RetryText(failure.retry))}}}, &blocks);
+  if (failure.retry.answer == Retry::Answer::kMaybe) AddRetry(failure, &blocks);
   AddNext(failure, &blocks);
   return blocks;
 }
@@ -297,18 +282,16 @@ Blocks MoreBlocks(const Failure& failure, const doc::Extent& extent) {
   Blocks blocks;
   AddWhy(failure, extent.reasons, failure.why.size(), &blocks);
   AddOtherRemedies(failure, extent, &blocks);
-  if (failure.retry.answer != Retry::Answer::kMaybe)
-    doc::AddSection({"retry", {doc::Paragraph{doc::Sentence(RetryText(failure.retry))}}}, &blocks);
-  if (failure.estimates) {
-    AddMemoryTables(*failure.estimates, &blocks);
-  } else {
-    doc::AddSection({"Memory needed, by part", {PartsList(failure)}}, &blocks);
+  if (failure.retry.answer != Retry::Answer::kMaybe) AddRetry(failure, &blocks);
+  if (!failure.estimates) {
+    doc::AddSection({"Memory needed, by part", {NeededParts(failure)}}, &blocks);
+  } else if (!extent.is_whole) {
+    doc::AddSection({"Memory by kind", {KindsTable(*failure.estimates)}}, &blocks);
   }
   doc::AddSection({"Listed allocations", {AllocationTable(failure, kLargestOfAll)}}, &blocks);
-  doc::AddSection({"Also reported at", {PlacesList(failure)}}, &blocks);
+  doc::AddSection({"Also reported at", {OtherPlaces(failure)}}, &blocks);
   AddOrigin(failure, &blocks);
-  doc::AddSection({"Read more", {doc::Command{ExplainCommand(failure), Words("explains the failure, offline")}}},
-                  &blocks);
+  doc::AddSection({"Read more", {doc::CodeOf(ExplainCommand(failure))}}, &blocks);
   return blocks;
 }
 

@@ -1,15 +1,14 @@
 // Builds the document of a program's memory (parts, kinds, modules), and of programs that fit.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
 #include "report/failure_view.h"
 #include "report/layout.h"
 #include "report/report_document.h"
+#include "text/quantity.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -18,11 +17,9 @@ namespace {
 using doc::Words;
 
 constexpr std::size_t kKinds = 3;  // named in one line
-constexpr std::size_t kModules = 5;
 constexpr std::size_t kWholePrograms = 5;
 constexpr std::size_t kNamedPrograms = 50;
-constexpr std::size_t kModuleName = 80;  // columns
-constexpr double kNothing = 0.005;       // of the need; less is a rounding error
+constexpr double kNothing = 0.005;  // of the need; less is a rounding error
 
 constexpr double kLeastShare = 0.005;  // of the whole
 constexpr std::size_t kMostModules = 3;
@@ -56,168 +53,139 @@ std::string PercentText(double part) {
   return part > 0 && part < kLeastShare ? "under 1 %" : fmt::format("{:.0f} %", 100 * part);
 }
 
-double Number(const Evidence& facts, const char* name) { return facts.Number(name).value_or(0); }
+double Number(const Evidence& facts, const char* name) { return std::max(0.0, facts.Number(name).value_or(0)); }
 
-std::string VerdictOf(const ProgramView& view, const std::string& basis) {
-  const std::string needs = basis == "log" ? "According to the log, it needs " : "It needs ";
-  if (view.limit <= 0) return needs + SizeText(view.need) + "; the device's memory size is unknown";
-  const std::string of = " of " + SizeText(view.limit);
-  if (view.need > view.limit)
-    return needs + SizeText(view.need) + of + ", " + SizeText(view.need - view.limit) + " too much";
-  return needs + SizeText(view.need) + of + " (" + PercentText(view.need / view.limit) + "); " +
-         SizeText(view.limit - view.need) + " is free";
+std::string PlaceOf(const CompiledProgram& program) {
+  return program.basis == "log" ? PlaceText(program.where) : ArtifactText(program.where.artifact);
 }
 
-// The largest kinds: "logits 20.72 GiB (92 %)", "optimizer state 1.21 GiB".
-doc::List KindsList(const std::vector<MemoryShare>& shares) {
-  doc::List list{doc::List::Style::kInline, {}, 0};
-  for (std::size_t i = 0; i < std::min(shares.size(), kKinds); ++i) {
-    const std::string percent = i == 0 ? fmt::format(" ({:.0f} %)", 100 * shares[i].part) : "";
-    list.items.push_back({Words(shares[i].name + " " + SizeText(shares[i].bytes) + percent)});
-  }
-  return list;
+doc::Spans NameOf(const CompiledProgram& program) {
+  const std::string name = program.facts.Text("module");
+  return doc::Name(name.empty() ? "a program" : name);
 }
 
-doc::Table KindsTable(const ProgramEstimates& estimates) {
-  doc::Table table{{{"size", true}, {"share", true}, {"kind"}, {"largest modules"}}, {}, 0};
-  for (const MemoryShare& share : SharesOf(estimates)) {
-    std::vector<doc::Spans> modules;
-    for (const std::string& module : share.modules) modules.push_back(doc::Name(module));
-    table.rows.push_back({Words(SizeText(share.bytes)), Words(fmt::format("{:.0f} %", 100 * share.part)),
-                          Words(share.name), doc::Joined(modules, ", ")});
-  }
-  return table;
-}
-
-// The memory of the user's modules, largest first.
-doc::Table ModulesTable(const ProgramEstimates& estimates) {
-  std::map<std::string, double> modules;
-  for (const MemoryPart& part : estimates.memory) {
-    for (const auto& [name, size] : part.modules) modules[name] += static_cast<double>(std::max<std::int64_t>(size, 0));
-  }
-  std::vector<std::pair<std::string, double>> sorted(modules.begin(), modules.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  doc::Table table{{{"size", true}, {"module"}}, {}, 0};
-  for (std::size_t i = 0; i < std::min(sorted.size(), kModules); ++i)
-    table.rows.push_back({Words(SizeText(sorted[i].second)), doc::Name(sorted[i].first, kModuleName)});
-  table.left_out = sorted.size() - table.rows.size();
-  return table;
+// The kinds of memory at the peak, without those below half a percent, and the whole in bytes.
+std::pair<std::vector<MemoryPart>, double> PeakOf(const ProgramEstimates& estimates) {
+  double whole = 0;
+  for (const MemoryPart& part : estimates.memory) whole += static_cast<double>(std::max<std::int64_t>(part.bytes, 0));
+  std::vector<MemoryPart> parts = estimates.memory;
+  std::erase_if(parts, [&](const MemoryPart& part) {
+    return part.bytes <= 0 || static_cast<double>(part.bytes) < kLeastShare * whole;
+  });
+  return {parts, whole};
 }
 
 // Lists the programs that are not shown in full. Report::programs is sorted by size.
 doc::Table OtherPrograms(const Report& report) {
   doc::Table table{{{"size", true}, {"program"}, {"where"}}, {}, 0};
   for (std::size_t i = kWholePrograms; i < std::min(report.programs.size(), kWholePrograms + kNamedPrograms); ++i) {
-    const ProgramView view = ViewOf(report.programs[i]);
-    table.rows.push_back({Words(SizeText(view.need)), doc::Name(view.name), doc::Name(view.place)});
+    const CompiledProgram& program = report.programs[i];
+    table.rows.push_back(
+        {Words(SizeText(Number(program.facts, "need_bytes"))), NameOf(program), doc::Name(PlaceOf(program))});
   }
   table.left_out = report.programs.size() - kWholePrograms - table.rows.size() + report.programs_left_out;
   return table;
 }
 
 doc::Blocks BlocksOf(const CompiledProgram& program) {
-  const ProgramView view = ViewOf(program);
-  doc::Verdict verdict{2, "", doc::Name(view.name), {Words(view.verdict)}, {doc::Name(view.chip)}};
+  const Evidence& facts = program.facts;
+  doc::Verdict verdict{2, "", NameOf(program), {Words(ProgramVerdict(program))}, {doc::Name(facts.Text("chip"))}};
   if (program.occurrences > 1) verdict.facts.push_back(Words(fmt::format("{} times", program.occurrences)));
-  verdict.facts.push_back(doc::Name(view.place));
+  verdict.facts.push_back(doc::Name(PlaceOf(program)));
   doc::Blocks blocks = {std::move(verdict)};
-  doc::List parts{doc::List::Style::kInline, {}, 0};
-  for (const auto& [name, bytes] : view.parts) parts.items.push_back({Words(name + " " + SizeText(bytes))});
-  doc::AddSection({"needs", {std::move(parts)}}, &blocks);
-  if (program.estimates) AddMemory(*program.estimates, &blocks);
-  doc::AddSection({"note", {doc::Paragraph{doc::Sentence(view.note)}}}, &blocks);
+  std::vector<doc::Spans> parts;
+  const double shared = Number(facts, "shared_output_bytes");
+  for (const auto& [name, bytes] : {std::pair("arguments", Number(facts, "arguments_bytes")),
+                                    std::pair("outputs (not aliased)", Number(facts, "output_bytes") - shared),
+                                    std::pair("temporaries", Number(facts, "hlo_temp_bytes"))}) {
+    if (bytes > 0) parts.push_back(Words(name + (" " + SizeText(bytes))));
+  }
+  doc::AddSection({"needs", {doc::Inline(parts)}}, &blocks);
+  if (program.estimates) AddPeak(*program.estimates, &blocks);
+  if (program.estimates) AddRoom(program.estimates->room, &blocks);
+  if (Number(facts, "limit_bytes") <= 0)
+    doc::AddSection(
+        {"note", {doc::Paragraph{doc::Sentence("set the device's memory size with --hbm 15.75G or --hbm v5e")}}},
+        &blocks);
   return blocks;
 }
 
 }  // namespace
 
-std::vector<MemoryShare> SharesOf(const ProgramEstimates& estimates) {
-  double whole = 0;
-  for (const MemoryPart& part : estimates.memory) whole += static_cast<double>(std::max<std::int64_t>(part.bytes, 0));
-  std::vector<MemoryShare> shares;
-  for (const MemoryPart& part : estimates.memory) {
-    const auto bytes = static_cast<double>(part.bytes);
-    if (bytes <= 0 || bytes < kLeastShare * whole) continue;
-    MemoryShare share{NameOf(part.kind), bytes, bytes / whole};
+std::string ProgramVerdict(const CompiledProgram& program) {
+  const double need = Number(program.facts, "need_bytes");
+  const double limit = Number(program.facts, "limit_bytes");
+  const std::string needs = (program.basis == "log" ? "According to the log, it needs " : "It needs ") + SizeText(need);
+  if (limit <= 0) return needs + "; the device's memory size is unknown";
+  const std::string of = needs + " of " + SizeText(limit);
+  if (need > limit) return of + ", " + SizeText(need - limit) + " too much";
+  return of + " (" + PercentText(need / limit) + "); " + SizeText(limit - need) + " is free";
+}
+
+doc::Table KindsTable(const ProgramEstimates& estimates) {
+  doc::Table table{{{"size", true}, {"share", true}, {"kind"}, {"largest modules"}}, {}, 0};
+  const auto [parts, whole] = PeakOf(estimates);
+  for (const MemoryPart& part : parts) {
+    std::vector<doc::Spans> modules;
     for (const auto& [module, size] : part.modules) {
-      if (share.modules.size() == kMostModules || static_cast<double>(size) < kLeastShare * whole) break;
-      share.modules.push_back(Shorten(Printable(module), kLongestModule) + " " + SizeText(static_cast<double>(size)));
+      if (modules.size() == kMostModules || static_cast<double>(size) < kLeastShare * whole) break;
+      modules.push_back(doc::Name(Shorten(Printable(module), kLongestModule) + " " + FormatSize(size)));
     }
-    shares.push_back(std::move(share));
+    table.rows.push_back({Words(FormatSize(part.bytes)), Words(PercentText(static_cast<double>(part.bytes) / whole)),
+                          Words(NameOf(part.kind)), doc::Joined(modules, ", ")});
   }
-  return shares;
+  return table;
 }
 
-std::vector<std::string> FitTexts(const Room& room) {
-  std::vector<std::string> texts;
-  if (room.batch > 0 && room.largest_batch > 0) {
-    texts.push_back(SizeLead("batch", room.batch_axis) + SizesText(room.largest_batch, room.batch) +
-                    (room.batch_devices > 1 ? fmt::format(" over {} devices", room.batch_devices) : ""));
+void AddPeak(const ProgramEstimates& estimates, doc::Blocks* blocks) {
+  const auto [parts, whole] = PeakOf(estimates);
+  std::vector<doc::Spans> kinds;
+  for (std::size_t i = 0; i < std::min(parts.size(), kKinds); ++i) {
+    const std::string share = i == 0 ? " (" + PercentText(static_cast<double>(parts[i].bytes) / whole) + ")" : "";
+    kinds.push_back(Words(NameOf(parts[i].kind) + " " + FormatSize(parts[i].bytes) + share));
   }
-  if (room.micro_batches > 1) texts.push_back(fmt::format("{} micro-batches", room.micro_batches));
-  if (room.sequence > 0 && room.largest_sequence > 0)
-    texts.push_back(SizeLead("sequence", room.sequence_axis) + SizesText(room.largest_sequence, room.sequence));
-  return texts;
+  doc::AddSection({"peak", {doc::Inline(kinds)}}, blocks);
 }
 
-ProgramView ViewOf(const CompiledProgram& program) {
-  ProgramView view;
-  view.name = Printable(program.facts.Text("module"));
-  if (view.name.empty()) view.name = "a program";
-  view.place = program.basis == "log" ? PlaceText(program.where) : ArtifactText(program.where.artifact);
-  view.need = std::max(Number(program.facts, "need_bytes"), 0.0);
-  view.limit = std::max(Number(program.facts, "limit_bytes"), 0.0);
-  view.chip = Printable(program.facts.Text("chip"));
-  view.verdict = VerdictOf(view, program.basis);
-  const double shared = Number(program.facts, "shared_output_bytes");
-  for (const auto& [name, bytes] : {std::pair("arguments", Number(program.facts, "arguments_bytes")),
-                                    std::pair("outputs (not aliased)", Number(program.facts, "output_bytes") - shared),
-                                    std::pair("temporaries", Number(program.facts, "hlo_temp_bytes"))}) {
-    if (bytes > 0) view.parts.emplace_back(name, bytes);
-  }
-  if (view.limit <= 0) view.note = "set the device's memory size with --hbm 15.75G or --hbm v5e";
-  return view;
+void AddRoom(const Room& room, doc::Blocks* blocks) {
+  std::vector<doc::Spans> texts;
+  const auto add = [&](const std::string& what, const std::optional<AxisLocation>& axis, std::int64_t fits,
+                       std::int64_t now, const std::string& behind) {
+    if (now > 0 && fits > 0) texts.push_back(doc::Sentence(SizeLead(what, axis) + SizesText(fits, now) + behind));
+  };
+  add("batch", room.batch_axis, room.largest_batch, room.batch,
+      room.batch_devices > 1 ? fmt::format(" over {} devices", room.batch_devices) : "");
+  if (room.micro_batches > 1) texts.push_back(Words(fmt::format("{} micro-batches", room.micro_batches)));
+  add("sequence", room.sequence_axis, room.largest_sequence, room.sequence, "");
+  doc::AddSection({"fits", {doc::Inline(texts)}}, blocks);
 }
 
-void AddMemory(const ProgramEstimates& estimates, doc::Blocks* blocks) {
-  doc::AddSection({"peak", {KindsList(SharesOf(estimates))}}, blocks);
-  doc::List room{doc::List::Style::kInline, {}, 0};
-  for (const std::string& sentence : FitTexts(estimates.room)) room.items.push_back({doc::Sentence(sentence)});
-  doc::AddSection({"fits", {std::move(room)}}, blocks);
-}
-
-void AddMemoryTables(const ProgramEstimates& estimates, doc::Blocks* blocks) {
-  doc::AddSection({"Memory by kind", {KindsTable(estimates)}}, blocks);
-  doc::Table modules = ModulesTable(estimates);
-  if (modules.rows.size() > 1) doc::AddSection({"Memory by module of your model", {std::move(modules)}}, blocks);
-}
-
-doc::List PartsList(const Failure& failure) {
-  doc::List list{doc::List::Style::kInline, {}, 0};
+doc::Paragraph NeededParts(const Failure& failure) {
   const std::optional<Need> need = NeedOf(failure);
-  if (!need || failure.facts.Number("request_bytes")) return list;
+  if (!need || failure.facts.Number("request_bytes")) return {};
+  std::vector<doc::Spans> texts;
   double left = need->need;
-  const auto fact = [&](const char* name) { return std::max(0.0, failure.facts.Number(name).value_or(0)); };
-  const auto add = [&](double bytes, const char* name) {
+  const auto fact = [&](const char* name) { return Number(failure.facts, name); };
+  const auto add = [&](const char* name, double bytes) {
     bytes = std::min(bytes, left);
     if (bytes < kNothing * need->need) return;
-    list.items.push_back({Words(fmt::format("{} {}", name, SizeText(bytes)))});
+    texts.push_back(Words(fmt::format("{} {}", name, SizeText(bytes))));
     left -= bytes;
   };
-  add(fact("arguments_bytes"), "arguments");
-  add(fact("tensorcore_bytes"), "TensorCore");
-  add(fact("sparsecore_bytes"), "SparseCore");
+  add("arguments", fact("arguments_bytes"));
+  add("TensorCore", fact("tensorcore_bytes"));
+  add("SparseCore", fact("sparsecore_bytes"));
   const double temporaries = fact("hlo_temp_bytes");
   const double padding = std::min(fact("hlo_temp_padding_bytes"), temporaries);
   const double fragments = std::min(fact("fragmentation_bytes"), temporaries - padding);
-  add(temporaries - padding - fragments, "temporaries");
-  add(padding, "padding of temporaries");
-  add(fragments, "fragmentation");
-  add(fact("program_bytes") - temporaries, "rest of the program");
-  if (!list.items.empty()) add(left, "not broken down");
+  add("temporaries", temporaries - padding - fragments);
+  add("padding of temporaries", padding);
+  add("fragmentation", fragments);
+  add("rest of the program", fact("program_bytes") - temporaries);
+  if (!texts.empty()) add("not broken down", left);
   if (const double reserved = fact("system_reserved_bytes"); reserved > 0)
-    list.items.push_back({Words(SizeText(reserved) + " more is reserved by the runtime")});
-  return list;
+    texts.push_back(Words(SizeText(reserved) + " more is reserved by the runtime"));
+  return doc::Inline(texts);
 }
 
 std::vector<doc::Blocks> ProgramBlocks(const Report& report) {
@@ -227,7 +195,7 @@ std::vector<doc::Blocks> ProgramBlocks(const Report& report) {
   for (std::size_t i = 0; i < std::min(report.programs.size(), kWholePrograms); ++i)
     programs.push_back(BlocksOf(report.programs[i]));
   if (report.programs.size() > kWholePrograms || report.programs_left_out > 0)
-    programs.push_back({doc::Section{"Other programs that fit", {OtherPrograms(report)}}});
+    doc::AddSection({"Other programs that fit", {OtherPrograms(report)}}, &programs.emplace_back());
   return programs;
 }
 

@@ -17,51 +17,46 @@ using Kind = doc::Span::Kind;
 constexpr std::size_t kMostPatch = 60;     // lines
 constexpr std::size_t kMostSetting = 300;  // bytes
 
-// The patch that makes the change, without the lines that stay the same. No lines if there is none.
-doc::Code PatchOf(const RankedRemedy& ranked, const Failure& failure) {
-  const CompiledAttempt* pair = CompiledPair(ranked, failure);
-  std::string_view patch = pair != nullptr ? pair->patch : ranked.patch;
-  const std::optional<std::int64_t> verified = pair != nullptr ? pair->verified_bytes : ranked.verified_bytes;
+// The patch that makes the change, without the lines that stay the same.
+doc::Item PatchItem(std::string_view patch, std::optional<std::int64_t> verified, const Failure& failure) {
   const std::optional<double> limit = failure.facts.Number("limit_bytes");
-  doc::Code code{"patch, not verified", "diff", {}};
-  if (verified) code.caption = "patch; with it, the program needs " + FormatSize(*verified);
-  if (verified && limit) code.caption += fmt::format(" of {} (compiled)", SizeText(*limit));
-  while (!patch.empty() && code.lines.size() < kMostPatch) {
-    const std::string_view line = patch.substr(0, patch.find('\n'));
-    patch.remove_prefix(std::min(line.size() + 1, patch.size()));
-    const bool is_header = line.starts_with("--- ");
-    if (!is_header && !line.starts_with('-') && !line.starts_with('+')) continue;
-    using LineKind = doc::CodeLine::Kind;
-    code.lines.push_back({Printable(line), is_header               ? LineKind::kSame
-                                           : line.starts_with('+') ? LineKind::kAdded
-                                                                   : LineKind::kRemoved});
+  std::string caption = verified ? "patch; with it, the program needs " + FormatSize(*verified) : "patch, not verified";
+  if (verified && limit) caption += fmt::format(" of {} (compiled)", SizeText(*limit));
+  doc::Code code{"diff", {}};
+  for (const doc::Span& line : doc::CodeOf(patch).lines) {
+    const bool is_header = line.text.starts_with("--- ");
+    const bool is_removed = line.text.starts_with('-') && !is_header;
+    if (!is_header && !is_removed && !line.text.starts_with('+')) continue;
+    code.lines.push_back({line.text, is_header ? Kind::kText : is_removed ? Kind::kCareful : Kind::kGood});
   }
-  if (!patch.empty()) code.lines.push_back({"… (--patch FILE writes all)"});
-  return code;
+  if (code.lines.size() > kMostPatch) {
+    code.lines.resize(kMostPatch);
+    code.lines.push_back({"… (--patch FILE writes all)"});
+  }
+  return {Words(caption), {std::move(code)}};
 }
 
 // One step for each change of a compiled setting. Environment variables become one complete command.
-void AddSettingSteps(std::string_view setting, doc::List* steps) {
+void AddSettingSteps(std::string_view setting, std::vector<doc::Item>* steps) {
   constexpr std::string_view kAnd = " and ";
-  const auto add = [&](const char* verb, const std::string& code) {
-    const char* rest = code.size() > kMostSetting ? " (--format json shows the rest)" : "";
-    steps->items.push_back(
-        {doc::Joined({Words(verb), Words(CutBytes(Printable(code), kMostSetting), Kind::kCode), Words(rest)})});
-  };
   std::string variables;
   while (!setting.empty()) {
     const std::string part(setting.substr(0, setting.find(kAnd)));
     setting.remove_prefix(std::min(part.size() + kAnd.size(), setting.size()));
     if (part[0] >= 'A' && part[0] <= 'Z') {
       variables += part + " ";
-    } else {
-      const bool is_word = part.starts_with("--") ||
-                           (part.find('=') != std::string::npos && part.find_first_of("'(") == std::string::npos);
-      add(is_word ? "add to the command: " : "change: ", part);
+      continue;
     }
+    const bool is_word = part.starts_with("--") ||
+                         (part.find('=') != std::string::npos && part.find_first_of("'(") == std::string::npos);
+    steps->push_back(
+        doc::Step(doc::Joined({Words(is_word ? "add to the command: " : "change: "),
+                               Words(CutBytes(Printable(part), kMostSetting), Kind::kCode),
+                               Words(part.size() > kMostSetting ? " (--format json shows the rest)" : "")})));
   }
-  if (!variables.empty())
-    steps->items.push_back({Words("type:"), {doc::Command{Printable(variables) + "python train.py", {}}}});
+  if (variables.empty()) return;
+  steps->push_back(doc::Step(Words("type:")));
+  steps->back().blocks = {doc::CodeOf(variables + "python train.py")};
 }
 
 // The remedy that is shown together with this one, because the compiler confirmed that both fit; null if there is none.
@@ -82,30 +77,31 @@ Kind EffectKind(const RankedRemedy& ranked) {
   return ranked.enough == true || with_others ? Kind::kGood : Kind::kText;
 }
 
-doc::Item RemedyItem(const Failure& failure, const RankedRemedy& ranked, bool with_steps, bool whole) {
+// "Shard the large arrays (shard_tensor)".
+doc::Spans TitleOf(const RankedRemedy& ranked, const RankedRemedy* partner, bool with_id) {
+  std::vector<doc::Spans> title = {doc::Sentence(ranked.remedy->title)};
+  if (partner != nullptr) title.push_back(doc::Joined({Words("; also: "), doc::Sentence(partner->remedy->title)}));
+  if (with_id) title.push_back(doc::Joined({Words(" ("), doc::Name(ranked.remedy->id), Words(")")}));
+  return doc::Joined(title);
+}
+
+doc::Item RemedyItem(const Failure& failure, const RankedRemedy& ranked, bool with_steps, bool with_id, bool whole) {
   const RankedRemedy* partner = CompiledPartner(ranked, failure);
-  doc::Spans title = doc::Sentence(ranked.remedy->title);
-  if (partner != nullptr)
-    title = doc::Joined({std::move(title), Words("; also: "), doc::Sentence(partner->remedy->title)});
-  doc::Item item{.text = std::move(title), .number = ranked.rank, .id = whole ? ranked.remedy->id : ""};
-  item.blocks.emplace_back(doc::Paragraph{doc::Sentence(EffectText(ranked, failure), EffectKind(ranked))});
-  doc::List why;
-  for (const Reason& reason : ranked.why) why.items.push_back({ReasonSpans(reason)});
-  if (whole && !why.items.empty()) item.blocks.emplace_back(std::move(why));
-  doc::List steps{doc::List::Style::kSteps, {}, 0};
   const CompiledAttempt* pair = CompiledPair(ranked, failure);
-  AddSettingSteps(pair != nullptr ? pair->setting : ranked.compiled ? ranked.compiled->setting : "", &steps);
-  doc::Code patch = PatchOf(ranked, failure);
-  const bool says_what_to_do = !steps.items.empty() || !patch.lines.empty();
+  doc::List list;
+  list.items.push_back({doc::Sentence(EffectText(ranked, failure), EffectKind(ranked))});
+  for (std::size_t i = 0; whole && i < ranked.why.size(); ++i) list.items.push_back({ReasonSpans(ranked.why[i])});
+  const std::size_t before = list.items.size();
+  if (const std::string& patch = pair != nullptr ? pair->patch : ranked.patch; !patch.empty())
+    list.items.push_back(PatchItem(patch, pair != nullptr ? pair->verified_bytes : ranked.verified_bytes, failure));
+  AddSettingSteps(pair != nullptr ? pair->setting : ranked.compiled ? ranked.compiled->setting : "", &list.items);
   for (const RankedRemedy* each : {&ranked, partner}) {
     for (std::size_t i = 0; each != nullptr && i < each->how.size(); ++i) {
-      if (whole || (with_steps && !says_what_to_do && steps.items.empty()))
-        steps.items.push_back({doc::Sentence(each->how[i])});
+      if (whole || (with_steps && list.items.size() == before))
+        list.items.push_back(doc::Step(doc::Sentence(each->how[i])));
     }
   }
-  if (!patch.lines.empty()) item.blocks.emplace_back(std::move(patch));
-  if (!steps.items.empty()) item.blocks.emplace_back(std::move(steps));
-  return item;
+  return {TitleOf(ranked, partner, with_id), {std::move(list)}, Words(std::to_string(ranked.rank))};
 }
 
 // Whether something in the log or the program supports the remedy.
@@ -133,18 +129,15 @@ struct SplitRemedies {
 
 // The remedies that would not help, grouped by reason: "Cast, donate (it saves nothing)".
 doc::List RuledOutList(const Failure& failure) {
-  std::vector<std::pair<std::string, std::string>> titles;  // by reason, in order of appearance
-  for (const RuledOut& ruled_out : failure.ruled_out) {
-    const auto same =
-        std::find_if(titles.begin(), titles.end(), [&](const auto& group) { return group.first == ruled_out.why; });
-    if (same == titles.end()) {
-      titles.emplace_back(ruled_out.why, ruled_out.remedy->title);
-    } else {
-      same->second += ", " + ruled_out.remedy->title;
-    }
-  }
   doc::List list;
-  for (const auto& [why, names] : titles) list.items.push_back({doc::Sentence(names + " (" + Printable(why) + ")")});
+  for (auto first = failure.ruled_out.begin(); first != failure.ruled_out.end(); ++first) {
+    const auto same = [&](const RuledOut& other) { return other.why == first->why; };
+    if (std::any_of(failure.ruled_out.begin(), first, same)) continue;
+    std::string titles;
+    for (auto each = first; each != failure.ruled_out.end(); ++each)
+      if (same(*each)) titles += (titles.empty() ? "" : ", ") + each->remedy->title;
+    list.items.push_back({doc::Sentence(titles + " (" + Printable(first->why) + ")")});
+  }
   return list;
 }
 
@@ -152,32 +145,33 @@ doc::List RuledOutList(const Failure& failure) {
 
 void AddRemedies(const Failure& failure, const doc::Extent& extent, doc::Blocks* blocks) {
   const SplitRemedies remedies(failure, extent);
-  doc::List list{doc::List::Style::kNumbered, {}, remedies.others.size()};
+  doc::List list{doc::List::Style::kNumbered, {}};
   for (const RankedRemedy* ranked : remedies.first)
-    list.items.push_back(RemedyItem(failure, *ranked, list.items.size() < extent.steps, extent.is_whole));
-  doc::AddSection({"do", {std::move(list)}}, blocks);
+    list.items.push_back(
+        RemedyItem(failure, *ranked, list.items.size() < extent.steps, extent.is_whole, extent.is_whole));
+  const std::size_t more = extent.more_follows ? 0 : remedies.others.size();
+  const std::string hint = fmt::format("{}: --all", Counted(more, "other", "others"));
+  doc::AddSection({"do", {std::move(list), doc::Paragraph{Words(more > 0 ? hint : "", Kind::kFaint)}}}, blocks);
 }
 
 void AddOtherRemedies(const Failure& failure, const doc::Extent& extent, doc::Blocks* blocks) {
   const SplitRemedies remedies(failure, extent);
-  doc::List more{doc::List::Style::kNumbered, {}, 0};
+  doc::List more{doc::List::Style::kNumbered, {}};
   for (const RankedRemedy* ranked : remedies.first) {
-    if (!extent.is_whole) more.items.push_back(RemedyItem(failure, *ranked, true, true));
+    if (!extent.is_whole) more.items.push_back(RemedyItem(failure, *ranked, true, true, true));
   }
   doc::AddSection({"These remedies in full", {std::move(more)}}, blocks);
-  doc::List list{doc::List::Style::kNumbered, {}, 0};
-  doc::List unknown{doc::List::Style::kInline, {}, 0};
+  doc::List list{doc::List::Style::kNumbered, {}};
+  std::vector<doc::Spans> unknown;
   for (const RankedRemedy* ranked : remedies.others) {
     if (ranked->saves_bytes || ranked->enough || !ranked->enough_with.empty()) {
-      list.items.push_back(RemedyItem(failure, *ranked, false, false));
-      list.items.back().id = ranked->remedy->id;
+      list.items.push_back(RemedyItem(failure, *ranked, false, true, false));
     } else {
-      unknown.items.push_back({doc::Joined(
-          {doc::Sentence(ranked->remedy->title), Words(" ("), doc::Name(ranked->remedy->id), Words(")")})});
+      unknown.push_back(TitleOf(*ranked, nullptr, true));
     }
   }
   doc::AddSection({"Other remedies", {std::move(list)}}, blocks);
-  doc::AddSection({"Remedies without an estimate here", {std::move(unknown)}}, blocks);
+  doc::AddSection({"Remedies without an estimate here", {doc::Inline(unknown)}}, blocks);
   doc::AddSection({"Would not help here", {RuledOutList(failure)}}, blocks);
 }
 

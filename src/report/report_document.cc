@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 
 #include "read/candidate_errors.h"
@@ -26,72 +27,46 @@ doc::Verdict NothingFound(const Report& report) {
   return {1, "", Words(NothingFoundText(report) + (NothingRead(report) ? "" : where) + ".")};
 }
 
-// An unknown error, merged over the inputs that contain it (read/candidate_errors.h). `place` is "a.log:41 and 12 more
-// inputs".
-struct UnknownLine {
-  std::string place;
-  std::string text;
-};
-
-std::vector<UnknownLine> JoinedUnknownErrors(const std::vector<const Problem*>& unknown) {
+// Adds the errors that match no rule, merged over the inputs that contain them (read/candidate_errors.h).
+void AddUnknownErrors(const ProblemsByKind& problems, doc::Blocks* notes) {
   struct Joined {
     Problem first;
-    std::uint64_t inputs;
+    std::uint64_t inputs = 0;
   };
-  std::vector<Joined> all;
+  std::vector<Joined> errors;
   std::unordered_map<std::string, std::size_t> known;  // by the text of the line; entries without text stay separate
-  for (const Problem* problem : unknown) {
-    const auto [place, is_new] = known.try_emplace(ErrorKey(problem->text), all.size());
-    if (is_new || problem->text.empty()) {
-      all.push_back({*problem, 1});
-      continue;
-    }
-    Joined& same = all[place->second];
-    ++same.inputs;
-    same.first.occurrences = SaturatingAdd(same.first.occurrences, problem->occurrences);
+  for (const Problem* problem : problems.unknown) {
+    const auto [place, is_new] = known.try_emplace(ErrorKey(problem->text), errors.size());
+    const bool is_joined = !is_new && !problem->text.empty();
+    Joined& error = is_joined ? errors[place->second] : errors.emplace_back(Joined{*problem});
+    if (is_joined) error.first.occurrences = SaturatingAdd(error.first.occurrences, problem->occurrences);
+    ++error.inputs;
   }
-  std::vector<UnknownLine> lines;
-  for (const auto& [first, inputs] : all) {
-    const std::string more = inputs == 1 ? "" : " and " + Counted(inputs - 1, "more input", "more inputs");
-    lines.push_back({UnknownErrorPlace(first) + more, UnknownErrorText(first)});
-  }
-  return lines;
-}
-
-void AddUnknownErrors(const ProblemsByKind& problems, doc::Blocks* notes) {
-  if (problems.unknown.empty()) return;
+  if (errors.empty()) return;
   doc::List list;
-  const std::vector<UnknownLine> lines = JoinedUnknownErrors(problems.unknown);
-  for (std::size_t i = 0; i < std::min(lines.size(), kUnknown); ++i) {
-    list.items.push_back({doc::Name(lines[i].place), {doc::CodeOf(lines[i].text)}});
+  for (const auto& [first, inputs] : std::span(errors).first(std::min(errors.size(), kUnknown))) {
+    const std::string more = inputs == 1 ? "" : " and " + Counted(inputs - 1, "more input", "more inputs");
+    list.items.push_back({doc::Name(UnknownErrorPlace(first) + more), {doc::CodeOf(UnknownErrorText(first))}});
   }
-  list.left_out = lines.size() - list.items.size() + problems.unknown_left_out;
-  doc::Blocks blocks = {std::move(list), doc::Paragraph{doc::Sentence(kRuleHint)}};
-  notes->emplace_back(doc::Section{kUnknownErrors, std::move(blocks)});
+  const std::uint64_t left_out = errors.size() - list.items.size() + problems.unknown_left_out;
+  doc::AddSection({kUnknownErrors, {std::move(list), doc::LeftOut(left_out), doc::Paragraph{doc::Sentence(kRuleHint)}}},
+                  notes);
 }
 
 // Shows all problems of the report itself, and some of those with inputs.
 void AddProblems(const std::vector<const Problem*>& problems, std::uint64_t left_out, doc::Blocks* notes) {
-  doc::List list{doc::List::Style::kWarnings, {}, left_out};
+  doc::List list;
   std::size_t shown = 0;
   for (const Problem* problem : problems) {
     if (!problem->of_report && shown++ >= kProblems) {
-      ++list.left_out;
+      ++left_out;
       continue;
     }
-    list.items.push_back({doc::Joined(
-        {doc::Name(ArtifactText({problem->path, problem->member})), Words(": "), doc::Sentence(problem->what)})});
+    list.items.push_back(doc::Warning(doc::Joined(
+        {doc::Name(ArtifactText({problem->path, problem->member})), Words(": "), doc::Sentence(problem->what)})));
   }
   if (!list.items.empty()) notes->emplace_back(std::move(list));
-}
-
-std::vector<doc::Spans> FooterOf(const Report& report) {
-  std::vector<doc::Spans> footer = {Words("whyoom " + report.version)};
-  if (!report.rules_fingerprint.empty())
-    footer.push_back(doc::Joined({Words("rules "), doc::Name(report.rules_fingerprint.substr(0, kFingerprint))}));
-  footer.push_back(Words("remedy figures are estimates"));
-  footer.push_back(Words("1 GiB is 2^30 bytes"));
-  return footer;
+  if (left_out > 0) notes->emplace_back(doc::LeftOut(left_out));
 }
 
 }  // namespace
@@ -122,7 +97,10 @@ ReportDocument MakeDocument(const Report& report) {
     document.notes.emplace_back(
         doc::Paragraph{doc::Joined({Words("rules: built-in plus "), doc::Name(RuleFilesPhrase(report.rule_files))})});
   }
-  document.footer = FooterOf(report);
+  const std::string fingerprint = report.rules_fingerprint.substr(0, kFingerprint);
+  document.footer = {Words("whyoom " + report.version),
+                     fingerprint.empty() ? doc::Spans() : doc::Joined({Words("rules "), doc::Name(fingerprint)}),
+                     Words("remedy figures are estimates"), Words("1 GiB is 2^30 bytes")};
   return document;
 }
 

@@ -1,7 +1,6 @@
 // Builds the document of a report. Decides headings, labels, order, limits, units and empty cases for every format.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,39 +40,16 @@ void AddRemedies(const Failure& failure, const doc::Extent& extent, doc::Blocks*
 // Adds the other remedies, and those that would not help.
 void AddOtherRemedies(const Failure& failure, const doc::Extent& extent, doc::Blocks* blocks);
 
-// One kind of memory at the peak.
-struct MemoryShare {
-  std::string name;  // "optimizer state"
-  double bytes = 0;
-  double part = 0;                   // fraction of the whole need
-  std::vector<std::string> modules;  // the largest of the user's modules: "decoder/mlp 1.20 GiB"
-};
+// "It needs 9.81 GiB of 15.75 GiB (62 %); 5.94 GiB is free".
+std::string ProgramVerdict(const CompiledProgram& program);
 
-// Sorted by size, largest first; omits shares below half a percent.
-std::vector<MemoryShare> SharesOf(const ProgramEstimates& estimates);
-
-// Sizes that would fit: "batch 24 (now 64)". Empty if unknown.
-std::vector<std::string> FitTexts(const Room& room);
-
-// A program that compiled.
-struct ProgramView {
-  std::string name;   // "jit_step"; "a program" if unknown
-  std::string place;  // "dump/module_0000….txt", "train.log:41"
-  double need = 0;
-  double limit = 0;  // 0: unknown
-  std::string chip;
-  std::string verdict;                                // "It needs 9.81 GiB of 15.75 GiB (62 %); 5.94 GiB is free"
-  std::vector<std::pair<std::string, double>> parts;  // "arguments" and its bytes; only known parts
-  std::string note;                                   // may be empty
-};
-ProgramView ViewOf(const CompiledProgram& program);
-
-// Adds the memory by kind in one line, and the sizes that would fit.
-void AddMemory(const ProgramEstimates& estimates, doc::Blocks* blocks);
-// Adds the memory by kind and by module.
-void AddMemoryTables(const ProgramEstimates& estimates, doc::Blocks* blocks);
+// The memory at the peak, by kind: a table, or one line.
+doc::Table KindsTable(const ProgramEstimates& estimates);
+void AddPeak(const ProgramEstimates& estimates, doc::Blocks* blocks);
+// Adds the sizes that would fit: "batch 24 (now 64)".
+void AddRoom(const Room& room, doc::Blocks* blocks);
 // The parts of the needed memory that a log states.
-doc::List PartsList(const Failure& failure);
+doc::Paragraph NeededParts(const Failure& failure);
 
 std::vector<doc::Blocks> ProgramBlocks(const Report& report);
 

@@ -1,11 +1,9 @@
 #include "report/trace_document.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,31 +21,27 @@ using Entries = std::vector<RecordEntry>;
 constexpr std::size_t kLineBytes = 160;  // shown of a log line
 constexpr std::size_t kTextBytes = 200;  // shown of a pattern, value or sentence
 constexpr std::size_t kMostLines = 40;   // shown
+constexpr int kFirstDepth = 2;           // of the steps of a line or a diagnosis
 constexpr int kDepth = 4;                // levels of nested conditions shown
 
 std::string Cut(std::string_view text, std::size_t bytes) { return CutBytes(MaskSecrets(Printable(text)), bytes); }
 
 doc::Paragraph Text(const std::string& text) { return doc::Paragraph{Words(text)}; }
 
-doc::Item Field(const std::string& label, const std::string& text) {
-  return {.text = Words(text), .label = Words(label)};
-}
-
 // Lays out the entries from `*at` on, up to the first of a smaller depth. The label of a condition is its result, and
 // the label of any other entry is its name.
-doc::Blocks StepBlocks(const Entries& entries, std::size_t* at, int depth, int least) {
-  doc::List fields{doc::List::Style::kFields, {}, 0};
+doc::Blocks StepBlocks(const Entries& entries, std::size_t* at, int depth = kFirstDepth) {
+  doc::List fields{doc::List::Style::kFields, {}};
   while (*at < entries.size() && entries[*at].depth >= depth) {
     const RecordEntry& entry = entries[(*at)++];
-    const std::string what = Cut(entry.what, kTextBytes);
-    const std::string result = Cut(entry.result, kTextBytes);
     std::string detail = entry.detail.empty() ? "" : "  [" + Cut(entry.detail, kTextBytes) + "]";
     if (entry.line > 0) detail += fmt::format(" (line {})", entry.line);
-    const bool is_step = entry.depth == least && entry.result != "yes" && entry.result != "no";
-    doc::Item item = is_step ? Field(what, result + detail) : Field(result, what + detail);
-    item.blocks = StepBlocks(entries, at, entry.depth + 1, least);
-    if (entry.depth >= kDepth) item.blocks.clear();
-    fields.items.push_back(std::move(item));
+    std::string label = Cut(entry.result, kTextBytes);
+    std::string text = Cut(entry.what, kTextBytes);
+    if (entry.depth == kFirstDepth && entry.result != "yes" && entry.result != "no") label.swap(text);
+    doc::Blocks parts = StepBlocks(entries, at, entry.depth + 1);
+    if (entry.depth >= kDepth) parts.clear();
+    fields.items.push_back({Words(text + detail), std::move(parts), Words(label)});
   }
   if (fields.items.empty()) return {};
   return {std::move(fields)};
@@ -91,7 +85,7 @@ doc::Section LineSection(const PlaceOfLine& place, RecordedLine line, bool all) 
   const bool is_brief = !all && others != line.entries.begin() && count > 0;
   if (is_brief) line.entries.erase(others, line.entries.end());
   std::size_t at = 0;
-  for (doc::Block& block : StepBlocks(line.entries, &at, 2, 2)) section.blocks.push_back(std::move(block));
+  for (doc::Block& block : StepBlocks(line.entries, &at)) section.blocks.push_back(std::move(block));
   if (is_brief)
     section.blocks.emplace_back(Text(fmt::format("{} with a literal in this line (trace LOG:{} to list them)",
                                                  Counted(count, "more pattern", "more patterns"), place.second)));
@@ -121,7 +115,7 @@ void AddFailures(const LogTrace& trace, doc::Blocks* blocks) {
     section.blocks.emplace_back(Text(Cut(rule.detail, kTextBytes)));
     while (at < entries.size() && entries[at].depth == 1) {
       const std::string title = entries[at++].what;
-      doc::AddSection({title, StepBlocks(entries, &at, 2, 2)}, &section.blocks);
+      doc::AddSection({title, StepBlocks(entries, &at)}, &section.blocks);
     }
     blocks->emplace_back(std::move(section));
   }
@@ -134,19 +128,18 @@ void AddFailures(const LogTrace& trace, doc::Blocks* blocks) {
 }  // namespace
 
 doc::Blocks TraceBlocks(const LogTrace& trace) {
-  doc::Verdict summary{.level = 0};
-  summary.title =
-      Words(trace.line == 0 ? Counted(trace.failures, "failure", "failures")
-                            : fmt::format("line {}, {}", trace.line, Counted(trace.failures, "failure", "failures")));
-  doc::Blocks blocks = {std::move(summary)};
+  const std::string line = trace.line == 0 ? "" : fmt::format("line {}, ", trace.line);
+  doc::Blocks blocks = {doc::Verdict{0, "", Words(line + Counted(trace.failures, "failure", "failures"))}};
   AddLines(trace, &blocks);
   AddFailures(trace, &blocks);
-  doc::List warnings{doc::List::Style::kWarnings, {}, 0};
+  doc::List warnings;
   if (trace.is_truncated)
-    warnings.items.push_back({Words("too many lines with literals: the last ones are not traced (trace LOG:LINE)")});
+    warnings.items.push_back(
+        doc::Warning(Words("too many lines with literals: the last ones are not traced (trace LOG:LINE)")));
   for (const Problem& problem : trace.problems) {
     if (!problem.is_unknown_error())
-      warnings.items.push_back({Words(ArtifactText({problem.path, problem.member}) + ": " + Printable(problem.what))});
+      warnings.items.push_back(
+          doc::Warning(Words(ArtifactText({problem.path, problem.member}) + ": " + Printable(problem.what))));
   }
   if (!warnings.items.empty()) blocks.emplace_back(std::move(warnings));
   return blocks;

@@ -97,7 +97,7 @@ Json MakeTexts(const Report& report, const ReportDocument& document, Json* json)
     texts["notes"].push_back(Json::array({"Less frequent failures are shown in brief; --format json has all."}));
   if (document.failures.size() > kMostFailures)
     texts["notes"].push_back(Json::array({"Only the most frequent failures are listed; --format json has all."}));
-  for (const CompiledProgram& program : report.programs) texts["programs"].push_back(TextJson(ViewOf(program).verdict));
+  for (const CompiledProgram& program : report.programs) texts["programs"].push_back(TextJson(ProgramVerdict(program)));
   return texts;
 }
 

@@ -14,49 +14,37 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kTableRows = 200;
-constexpr std::size_t kShortName = 64;  // columns of a name in a table; longer names would hide other columns
+constexpr std::size_t kLongestUrl = 160;  // columns
 
-// kHtml: a line of HTML (<summary>, <sub>), in which Markdown is not parsed.
-enum class Where { kPage, kTable, kHtml };
+// A URL of the rule data as a link, or as code if it is invalid or contains characters that could end the link.
+std::string UrlText(const std::string& url) {
+  const bool plain = url.starts_with("https://") && url.find_first_of(" <>\"\\\n\t") == std::string::npos;
+  return plain && Printable(url) == url ? "<" + url + ">" : MarkdownCode(Shorten(Printable(url), kLongestUrl));
+}
 
-std::string SpansText(const doc::Spans& spans, Where where = Where::kPage) {
+std::string SpansText(const doc::Spans& spans) {
   std::string text;
   for (const doc::Span& span : spans) {
-    switch (span.kind) {
-      case doc::Span::Kind::kCode:
-        text += where == Where::kHtml
-                    ? HtmlCode(span.text)
-                    : MarkdownCode(where == Where::kTable ? Shorten(span.text, kShortName) : span.text);
-        break;
-      case doc::Span::Kind::kLink:
-        text += MarkdownSentence(span.text) + ": " + MarkdownUrl(span.url);
-        break;
-      default:
-        text += where == Where::kHtml ? HtmlSentence(span.text) : span.text;
+    if (span.kind == doc::Span::Kind::kCode) {
+      text += MarkdownCode(span.text);
+    } else if (span.kind == doc::Span::Kind::kLink) {
+      text += SpansText(doc::Sentence(span.text)) + ": " + UrlText(span.url);
+    } else {
+      text += span.text;
     }
   }
   return text;
 }
-
-std::string FactsText(const std::vector<doc::Spans>& facts) { return SpansText(doc::Joined(facts, " · ")); }
 
 // `summary` is HTML.
 std::string Folded(const std::string& summary, const std::string& content) {
   return "<details>\n<summary>" + summary + "</summary>\n\n" + content + "\n</details>\n";
 }
 
-// Uses a fence that is longer than any in the code.
-std::string Fenced(const doc::Code& code) {
-  std::string fence = "```";
-  std::string lines;
-  for (const doc::CodeLine& line : code.lines) lines += Printable(line.text) + "\n";
-  while (lines.find(fence) != std::string::npos) fence += '`';
-  return fence + (code.language.empty() ? "text" : code.language) + "\n" + lines + fence + "\n";
-}
-
-std::string Capitalised(std::string title) {
+std::string TitleOf(const doc::Section& section) {
+  std::string title = section.title;
   if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
-  return title;
+  return SpansText(doc::Sentence(title));
 }
 
 // Renders blocks as Markdown, separated by empty lines.
@@ -69,128 +57,96 @@ class MarkdownRenderer {
     return std::move(text_);
   }
 
-  void operator()(const doc::Verdict& verdict);
-  void operator()(const doc::Section& section);
+  void operator()(const doc::Verdict& verdict) {
+    page_level_ = verdict.level == 0 ? 1 : 0;
+    const char* heading = verdict.level == 0 ? "# " : verdict.level == 1 ? "### " : "#### ";
+    const doc::Spans code = doc::Name(verdict.code);
+    Add(heading + SpansText(doc::Joined({code, verdict.title}, " ")));
+    for (const doc::Spans& note : verdict.notes) Add(SpansText(note));
+    (*this)(doc::Inline(verdict.facts));
+  }
+
+  void operator()(const doc::Section& section) {
+    const std::string title = TitleOf(section);
+    if (!title.empty()) Add(page_level_ > 0 ? std::string(page_level_ + 1, '#') + " " + title : "**" + title + "**");
+    for (const doc::Block& block : section.blocks) std::visit(*this, block.content);
+  }
+
   void operator()(const doc::Paragraph& paragraph) {
-    in_list_ ? void(text_ += indent_ + "- " + SpansText(paragraph.text) + "\n") : Add(SpansText(paragraph.text) + "\n");
+    if (!paragraph.text.empty()) Add(SpansText(paragraph.text));
   }
-  void operator()(const doc::List& list);
-  void operator()(const doc::Table& table);
-  void operator()(const doc::Command& command) {
-    if (command.behind.empty()) return Add(MarkdownBlock(command.command));
-    Add(MarkdownCode(command.command) + " · " + SpansText(command.behind) + "\n");
+
+  void operator()(const doc::List& list) {
+    std::string items;
+    for (const doc::Item& item : list.items) items += ItemText(list.style, item);
+    Add(items.substr(0, items.rfind('\n')));
   }
-  void operator()(const doc::Code& code);
+
+  void operator()(const doc::Table& table) {
+    std::string text = "|";
+    std::string rule = "|";
+    for (const doc::Column& column : table.columns) {
+      text += " " + column.title + " |";
+      rule += column.is_number ? "---:|" : "---|";
+    }
+    text += "\n" + rule;
+    std::size_t shown = 0;
+    while (shown < std::min(table.rows.size(), kTableRows) && text.size() < most_of_table_) {
+      text += "\n|";
+      for (const doc::Spans& cell : table.rows[shown++]) text += " " + SpansText(cell) + " |";
+    }
+    Add(text);
+    (*this)(doc::LeftOut(table.left_out + table.rows.size() - shown));
+  }
+
+  void operator()(const doc::Code& code) {
+    std::string lines;
+    for (const doc::Span& line : code.lines) lines += Printable(line.text) + "\n";
+    Add(FenceOf(lines) + code.language + "\n" + lines + FenceOf(lines));
+  }
 
  private:
-  void Add(const std::string& block) { text_ += (text_.empty() ? "" : "\n") + block; }
-  std::string ItemText(const doc::Item& item, bool numbered);
+  void Add(const std::string& block) { text_ += (text_.empty() ? "" : "\n") + block + "\n"; }
+
+  // "- **Cost** none"; names are not set in bold. What is below an item is indented.
+  static std::string ItemText(doc::List::Style style, const doc::Item& item) {
+    using Style = doc::List::Style;
+    const std::string text = SpansText(item.text);
+    std::string label = SpansText(item.label);
+    if (style == Style::kFields && item.label.front().kind == doc::Span::Kind::kText) label = "**" + label + "**";
+    std::string lines = (style == Style::kNumbered ? label + ". **" + text + "**"
+                         : style == Style::kFields ? "- " + label + " " + text
+                                                   : "- " + text) +
+                        "\n" + MarkdownRenderer().Render(item.blocks);
+    for (std::size_t at = lines.find('\n'); at + 1 < lines.size(); at = lines.find('\n', at + 1))
+      if (lines[at + 1] != '\n') lines.insert(at + 1, "    ");
+    return lines;
+  }
 
   const std::size_t most_of_table_;  // bytes
   std::string text_;
-  std::size_t page_level_ = 0;  // of the current heading; 0: a report, whose sections have bold titles
-  std::string indent_;          // of content below an item
-  bool in_list_ = false;
+  std::size_t page_level_ = 0;  // of the page's heading; 0: a report, whose sections have bold titles
 };
-
-void MarkdownRenderer::operator()(const doc::Verdict& verdict) {
-  const std::string code = MarkdownCode(verdict.code);
-  page_level_ = verdict.level == 0 ? 1 : 0;
-  const char* heading = verdict.level == 0 ? "# " : verdict.level == 1 ? "### " : "#### ";
-  Add(heading + code + (code.empty() ? "" : " ") + SpansText(verdict.title) + "\n");
-  for (const doc::Spans& note : verdict.notes) Add(SpansText(note) + "\n");
-  if (const std::string facts = FactsText(verdict.facts); !facts.empty()) Add(facts + "\n");
-}
-
-void MarkdownRenderer::operator()(const doc::Section& section) {
-  const std::string title = Capitalised(section.title);
-  if (page_level_ > 0) {
-    Add(std::string(++page_level_, '#') + " " + MarkdownSentence(title) + "\n");
-  } else if (!title.empty()) {
-    Add("**" + title + "**\n");
-  }
-  for (const doc::Block& block : section.blocks) std::visit(*this, block.content);
-  if (page_level_ > 0) --page_level_;
-}
-
-// "**Cost** none"; a link is not set in bold.
-std::string LabelText(const doc::Spans& label) {
-  if (label.empty()) return "";
-  const std::string text = SpansText(label);
-  return (label.front().kind == doc::Span::Kind::kText ? "**" + text + "**" : text) + " ";
-}
-
-std::string MarkdownRenderer::ItemText(const doc::Item& item, bool numbered) {
-  const std::string title = LabelText(item.label) + SpansText(item.text);
-  std::string text = indent_ + (numbered ? fmt::format("{}. **{}**", item.number, title) : "- " + title);
-  if (!item.id.empty()) text += " " + MarkdownCode(item.id);
-  MarkdownRenderer below;
-  below.indent_ = indent_ + "    ";
-  below.in_list_ = true;
-  return text + "\n" + below.Render(item.blocks);
-}
-
-void MarkdownRenderer::operator()(const doc::List& list) {
-  std::string items;
-  for (const doc::Item& item : list.items) items += ItemText(item, list.style == doc::List::Style::kNumbered);
-  if (list.left_out > 0 && list.style != doc::List::Style::kNumbered)
-    items += indent_ + fmt::format("- and {} more\n", list.left_out);
-  in_list_ ? void(text_ += items) : Add(items);
-}
-
-// Below an item, the fence is indented like the item's text.
-void MarkdownRenderer::operator()(const doc::Code& code) {
-  if (!code.caption.empty()) (*this)(doc::Paragraph{doc::Sentence(code.caption)});
-  if (!in_list_) return Add(Fenced(code));
-  std::string lines = Fenced(code);
-  text_ += "\n" + indent_;
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    text_ += lines[i] == '\n' && i + 1 < lines.size() ? "\n" + indent_ : std::string(1, lines[i]);
-  text_ += "\n";
-}
-
-void MarkdownRenderer::operator()(const doc::Table& table) {
-  std::string text = "|";
-  std::string rule = "|";
-  for (const doc::Column& column : table.columns) {
-    text += " " + column.title + " |";
-    rule += column.is_number ? "---:|" : "---|";
-  }
-  text += "\n" + rule + "\n";
-  std::size_t shown = 0;
-  while (shown < std::min(table.rows.size(), kTableRows) && text.size() < most_of_table_) {
-    text += "|";
-    for (const doc::Spans& cell : table.rows[shown++]) text += " " + SpansText(cell, Where::kTable) + " |";
-    text += "\n";
-  }
-  Add(text);
-  if (const std::uint64_t more = table.left_out + table.rows.size() - shown; more > 0)
-    Add(fmt::format("and {} more\n", more));
-}
 
 std::string Render(const doc::Blocks& blocks) { return WithoutCommands(MarkdownRenderer().Render(blocks)); }
 
-std::vector<std::string> FoldedSections(const doc::Blocks& blocks) {
-  std::vector<std::string> folded;
+std::string FoldedSections(const doc::Blocks& blocks) {
+  std::string folded;
   for (const doc::Block& block : blocks) {
     const auto& section = std::get<doc::Section>(block.content);
-    folded.push_back(WithoutCommands(Folded(Capitalised(section.title), MarkdownRenderer().Render(section.blocks))));
+    folded += "\n" + WithoutCommands(Folded(TitleOf(section), MarkdownRenderer().Render(section.blocks)));
   }
   return folded;
 }
 
-MarkdownPart PartOf(const ReportDocument& document, std::size_t at) {
-  const Failure& failure = *document.failures[at];
-  MarkdownPart part{Render(FirstBlocks(failure, {})), FoldedSections(MoreBlocks(failure, {})), ""};
+MarkdownPart PartOf(const ReportDocument& document, const Failure& failure) {
+  constexpr doc::Extent kFirst = {.more_follows = true};
+  MarkdownPart part{Render(FirstBlocks(failure, kFirst)), FoldedSections(MoreBlocks(failure, kFirst))};
   if (!document.is_batch) return part;
-  const std::string summary = SpansText(SummaryOf(failure, document.folder), Where::kHtml);
+  const std::string summary = HtmlCode(doc::PlainText(SummaryOf(failure, document.folder)));
   part.text = "<details>\n<summary>" + WithoutCommands(summary) + "</summary>\n\n" + part.text;
   part.end = "\n</details>\n";
   return part;
-}
-
-std::string Footer(const ReportDocument& document) {
-  return "\n<sub>" + SpansText(doc::Joined(document.footer, " · "), Where::kHtml) + "</sub>\n";
 }
 
 }  // namespace
@@ -200,13 +156,13 @@ std::string PrintMarkdownPage(const doc::Blocks& blocks) { return MarkdownRender
 std::string PrintMarkdown(const Report& report, std::size_t most_bytes) {
   const ReportDocument document = MakeDocument(report);
   std::vector<MarkdownPart> parts;
-  if (!document.head.empty()) parts.push_back({Render(document.head), {}, ""});
+  if (!document.head.empty()) parts.push_back({Render(document.head)});
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < document.failures.size(); ++i) {
-    parts.push_back(bytes > most_bytes ? MarkdownPart{} : PartOf(document, i));
+  for (const Failure* failure : document.failures) {
+    parts.push_back(bytes > most_bytes ? MarkdownPart{} : PartOf(document, *failure));
     bytes += parts.back().text.size();
   }
-  for (const doc::Blocks& program : document.programs) parts.push_back({Render(program), {}, ""});
+  for (const doc::Blocks& program : document.programs) parts.push_back({Render(program)});
   MarkdownPart& first = parts.front();
   for (const doc::Block& block : document.table) {
     const auto& section = std::get<doc::Section>(block.content);
@@ -214,14 +170,11 @@ std::string PrintMarkdown(const Report& report, std::size_t most_bytes) {
     first.text += "\n" + WithoutCommands(Folded(section.title, table));
   }
   for (const doc::Block& block : document.notes) {
-    const auto* section = std::get_if<doc::Section>(&block.content);
-    if (section != nullptr && !report.failures.empty()) {
-      for (std::string& folded : FoldedSections({block})) first.folded.push_back(std::move(folded));
-    } else {
-      first.text += "\n" + Render({block});
-    }
+    const bool is_folded = std::holds_alternative<doc::Section>(block.content) && !report.failures.empty();
+    is_folded ? first.details += FoldedSections({block}) : first.text += "\n" + Render({block});
   }
-  return JoinWithin(parts, Footer(document), most_bytes);
+  const std::string footer = SpansText(doc::Inline(document.footer).text);
+  return JoinWithin(parts, "\n<sub>" + footer + "</sub>\n", most_bytes);
 }
 
 }  // namespace whyoom

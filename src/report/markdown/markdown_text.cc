@@ -6,8 +6,7 @@
 #include <cctype>
 #include <cstddef>
 
-#include "report/layout.h"
-#include "report/phrases.h"
+#include "report/failure_view.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -39,29 +38,16 @@ std::string Referenced(std::string_view printable) {
   return text;
 }
 
-template <typename Name>
-std::string SetSentence(std::string_view sentence, Name name) {
-  std::string text;
-  for (const Phrase& phrase : PhrasesOf(sentence)) text += phrase.is_name ? name(phrase.text) : phrase.text;
-  return text;
-}
-
-std::string LeftOut(std::size_t parts, std::size_t sections) {
+std::string LeftOut(std::size_t failures, std::size_t details) {
   std::string what;
-  if (parts > 0) what += fmt::format("{} {}", parts, parts == 1 ? "failure" : "failures");
-  if (sections > 0)
-    what += fmt::format("{}{} {}", what.empty() ? "" : " and ", sections,
-                        sections == 1 ? "folded section" : "folded sections");
+  if (failures > 0) what = Counted(failures, "failure", "failures");
+  if (details > 0)
+    what += (what.empty() ? "" : " and ") + fmt::format("the details of {}", Counted(details, "failure", "failures"));
   return "\n_Left out because of the size limit: " + what +
          ". The same command with `--format text --all` shows everything._\n";
 }
 
 }  // namespace
-
-std::string MarkdownSentence(std::string_view sentence) {
-  sentence.remove_prefix(std::min(sentence.find_first_not_of(' '), sentence.size()));  // leading blanks would make code
-  return SetSentence(sentence, MarkdownCode);
-}
 
 std::string MarkdownCode(std::string_view name) {
   const std::string text = Printable(name);
@@ -80,57 +66,35 @@ std::string HtmlCode(std::string_view name) {
   return text.empty() ? "" : "<code>" + Referenced(text) + "</code>";
 }
 
-std::string HtmlSentence(std::string_view sentence) { return SetSentence(sentence, HtmlCode); }
-
-std::string MarkdownUrl(const std::string& url) {
-  constexpr std::size_t kLongest = 160;  // columns
-  const bool plain = url.starts_with("https://") && url.find_first_of(" <>\"\\\n\t") == std::string::npos;
-  return plain && Printable(url) == url ? "<" + url + ">" : MarkdownCode(Shorten(Printable(url), kLongest));
-}
-
-std::string MarkdownBlock(std::string_view text) {
-  const std::string printable = Printable(text);
-  const std::string fence(std::max<std::size_t>(3, LongestRun(printable, '`') + 1), '`');
-  return fence + "text\n" + printable + "\n" + fence + "\n";
+std::string FenceOf(std::string_view text) {
+  return std::string(std::max<std::size_t>(3, LongestRun(text, '`') + 1), '`');
 }
 
 std::string JoinWithin(const std::vector<MarkdownPart>& parts, const std::string& footer, std::size_t most_bytes) {
-  std::size_t all_sections = 0;
-  for (const MarkdownPart& part : parts) all_sections += part.folded.size();
-  const std::size_t reserved = LeftOut(parts.size(), all_sections).size() + footer.size();
+  const std::size_t reserved = LeftOut(parts.size(), parts.size()).size() + footer.size();
   std::size_t room = most_bytes - std::min(most_bytes, reserved);
-
+  const auto fits = [&](std::size_t bytes) {
+    const bool fits = bytes <= room;
+    if (fits) room -= bytes;
+    return fits;
+  };
   std::size_t shown = 0;
-  while (shown < parts.size()) {
-    const std::size_t size = parts[shown].text.size() + parts[shown].end.size() + 1;
-    if (size > room) break;
-    room -= size;
-    ++shown;
-  }
+  while (shown < parts.size() && fits(parts[shown].text.size() + parts[shown].end.size() + 1)) ++shown;
   if (shown == 0) {
     const std::string all = "This report exceeds the size limit; the same command with `--format html` shows it.\n";
     return all.size() <= most_bytes ? all : "";
   }
   std::string page;
-  std::size_t sections = 0;
-  bool full = false;
+  std::size_t detailed = 0;
   for (std::size_t i = 0; i < shown; ++i) {
-    if (i > 0) page += '\n';
-    page += parts[i].text;
-    for (const std::string& section : parts[i].folded) {
-      full = full || section.size() + 1 > room;
-      if (full) break;
-      page += '\n' + section;
-      room -= section.size() + 1;
-      ++sections;
+    page += (i == 0 ? "" : "\n") + parts[i].text;
+    if (detailed == i && fits(parts[i].details.size())) {
+      page += parts[i].details;
+      ++detailed;
     }
     page += parts[i].end;
   }
-  if (shown < parts.size() || sections < all_sections) {
-    std::size_t missing = 0;  // of the failures that are shown; the other failures are missing as a whole
-    for (std::size_t i = 0; i < shown; ++i) missing += parts[i].folded.size();
-    page += LeftOut(parts.size() - shown, missing - sections);
-  }
+  if (detailed < parts.size()) page += LeftOut(parts.size() - shown, shown - detailed);
   return page + footer;
 }
 
