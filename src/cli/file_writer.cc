@@ -1,6 +1,7 @@
 #include "cli/file_writer.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,6 +49,29 @@ std::string ResolvedPath(const std::string& path) {
   return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error).string();
 }
 
+// Writes a new file beside `path` and renames it, so that the old one is replaced as a whole. Returns false if it must
+// be written in place: it is a link or device, has another name or owner, or its folder does not allow a new file.
+bool ReplaceFile(std::string_view text, const std::string& path) {
+  struct stat old {};
+  const bool exists = lstat(path.c_str(), &old) == 0;
+  if (!exists && errno != ENOENT) return false;
+  if (exists &&
+      (!S_ISREG(old.st_mode) || old.st_nlink > 1 || old.st_uid != geteuid() || access(path.c_str(), W_OK) != 0))
+    return false;
+  const std::filesystem::path whole = path;
+  const std::string part =
+      (whole.parent_path() / fmt::format(".{}.whyoom-{}", whole.filename().string(), getpid())).string();
+  const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return false;
+  const bool is_alike = !exists || (fchown(file, -1, old.st_gid) == 0 && fchmod(file, old.st_mode & 07777) == 0);
+  int problem = is_alike ? WriteAll(file, text) : 0;
+  if (close(file) != 0 && problem == 0) problem = errno;
+  if (is_alike && problem == 0 && rename(part.c_str(), path.c_str()) == 0) return true;
+  unlink(part.c_str());
+  if (problem != 0) ThrowCannotWrite(path, problem);
+  return false;
+}
+
 }  // namespace
 
 int WriteAll(int descriptor, std::string_view text) {
@@ -66,6 +90,7 @@ int WriteAll(int descriptor, std::string_view text) {
 }
 
 void WriteFile(std::string_view text, const std::string& path) {
+  if (ReplaceFile(text, path)) return;
   // Opening /dev/stdout anew would overwrite what other processes write to a redirected stream.
   const int stream = path == "/dev/stdout" ? STDOUT_FILENO : path == "/dev/stderr" ? STDERR_FILENO : -1;
   constexpr int kHow = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK;  // a FIFO without a reader is an error

@@ -13,8 +13,9 @@ namespace whyoom {
 // Writes all of `text`, also if write() accepts only parts of it. Returns 0 or an errno.
 int WriteAll(int descriptor, std::string_view text);
 
-// Writes `text` to the file, which is created or truncated. The streams /dev/stdout and /dev/stderr are not truncated.
-// Throws Error if the file cannot be written; then it may contain a part of the text.
+// Writes `text` to the file, completely or not at all. A link, a device, and a file with another name or owner are
+// written in place, and may contain a part of the text after an error; the streams /dev/stdout and /dev/stderr are not
+// truncated. Throws Error if the file cannot be written.
 void WriteFile(std::string_view text, const std::string& path);
 
 class OutputFiles {

@@ -42,9 +42,9 @@ ProgressBar::~ProgressBar() {
 }
 
 void ProgressBar::Draw() const {
-  const std::string line =
-      fmt::format("{} of {} files · {} · {} · {}", counts_.files_done.load(), counts_.files_known.load(), Counted(counts_.failures, "finding", "findings"),
-                  SizeText(static_cast<double>(control_.bytes)), Printable(counts_.Current()));
+  const std::string line = fmt::format("{} of {} files · {} · {} · {}", counts_.files_done.load(),
+                                       counts_.files_known.load(), Counted(counts_.failures, "finding", "findings"),
+                                       SizeText(static_cast<double>(control_.bytes)), Printable(counts_.Current()));
   const std::size_t columns = TerminalColumns(STDERR_FILENO) - 1;  // some terminals wrap when the last column is used
   WriteAll(STDERR_FILENO, kClear + Shorten(line, columns));        // an error must not end the batch
 }

@@ -33,25 +33,47 @@ def disk__dev_full(lab):
     yield "the input", 0, [] if lab.small.read_bytes() == before else ["was changed"]
 
 
+def replaces(lab, place, name, full):
+    """Checks that a file keeps its content if `full`() leaves no space for the report."""
+    old = lab.run("--format", name, lab.other).out.encode()
+    new = lab.run("--format", name, lab.small, lab.other).out.encode()
+    for how in ("--output", "=FILE"):
+        path = place / f"report.{name}"
+        (place / "fill").unlink(missing_ok=True)
+        path.write_bytes(old)
+        setup = full()
+        more = ["--format", name, "--output", path] if how == "--output" else ["--output", "/dev/null", "--format", f"{name}={path}"]
+        ended = lab.run(*more, lab.small, lab.other, setup=setup)
+        left = path.read_bytes() if path.exists() else b""
+        wrong = told(ended)
+        if left not in (old, new):
+            wrong.append(f"{len(left)} bytes are left, neither the old report ({len(old)} bytes) nor the new one")
+        wrong += [f"left behind: {p.name}" for p in place.iterdir() if p.name not in ("fill", path.name)]
+        (place / "fill").unlink(missing_ok=True)
+        again = lab.run(*more, lab.small, lab.other)
+        if again.status != 1 or path.read_bytes() != new:
+            wrong.append("with enough space again, the report is not written")
+        path.unlink(missing_ok=True)
+        yield f"{name} by {how}", ended.seconds, wrong
+
+
 @fault
-def disk__too_small(lab):
-    """A report that does not fit on a small disk, or exceeds the file size limit, is an error; with more space it is written."""
+def disk__output_kept(lab):
+    """A report that does not fit on a small disk does not destroy the earlier one."""
+    with lab.disk(256) as (place, _):
+        for name in lab.some(FORMATS, 1):
+            yield from replaces(lab, place, name, lambda: fill(place))
+
+
+@fault
+def disk__file_size_limit(lab):
+    """A report that exceeds the file size limit does not destroy the earlier one."""
+    place = lab.fresh("limited")
+
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))
-    with lab.disk(256) as (place, _):
-        for name in lab.some(FORMATS, 2):
-            new = lab.run("--format", name, lab.small, lab.other).out.encode()
-            for full in (lambda: fill(place), lambda: limit):
-                path = place / f"report.{name}"
-                for more in (["--format", name, "--output", path], ["--output", "/dev/null", "--format", f"{name}={path}"]):
-                    ended = lab.run(*more, lab.small, lab.other, setup=full())
-                    wrong = told(ended)
-                    (place / "fill").unlink(missing_ok=True)
-                    again = lab.run(*more, lab.small, lab.other)
-                    if again.status != 1 or path.read_bytes() != new:
-                        wrong.append("with enough space again, the report is not written")
-                    path.unlink(missing_ok=True)
-                    yield name, ended.seconds, wrong
+    for name in lab.some(FORMATS, 1):
+        yield from replaces(lab, place, name, lambda: limit)
 
 
 @fault

@@ -54,6 +54,9 @@ def kills__batch(lab):
             longest = max(longest, plain.seconds)
             yield f"{first}, not killed", plain.seconds, plain.wrong((1,), json_wanted=False)
             expected[first] = (output.read_bytes(), extra.read_bytes())
+        old = b"an earlier report\n" * 3000
+        for path in (output, extra):
+            path.write_bytes(old)
         for _ in range(lab.random.randrange(8, 12 if lab.quick else 30)):
             if killed == kills:
                 break
@@ -68,6 +71,9 @@ def kills__batch(lab):
             left = {path.name for path in folder.iterdir()} - {"logs", "journal", output.name, extra.name}
             left -= {f"out.{kind[0]}" for kind in kinds} | {f"extra.{kind[1]}" for kind in kinds}
             wrong += [f"left behind: {name}" for name in sorted(left)]
+            for path, whole in zip((output, extra), expected[first]):
+                if path.read_bytes() not in (old, whole):
+                    wrong.append(f"{path.name} is incomplete")
             yield "kill", ended.seconds, wrong
         done = lab.run(*command, "--resume", journal, cwd=folder)
         wrong = done.wrong((1,), json_wanted=False)

@@ -21,8 +21,7 @@ constexpr const char* kRemedies = "remedies/";
 
 constexpr const char* kReading =
     "These pages are generated from the rule data. Words in ‹ › stand for a value from a log. A diagnosis shows the "
-    "value, and omits a sentence if a value in it is unknown. \"Results\" shows how a remedy affects what the job "
-    "computes; \"cost\" shows what else it requires.";
+    "value, and omits a sentence if a value in it is unknown.";
 
 // Makes a file name from `id`: keeps letters, digits, "_", "-", and "." unless it comes first or follows another ".".
 // Writes other bytes in hexadecimal.
@@ -87,13 +86,15 @@ std::vector<Page> MakeFailurePages(const RuleSet& rules, const Frameworks& frame
   std::vector<Page> pages;
   doc::Blocks index = {doc::Verdict{0, "", doc::Words("Failures and remedies")}};
   for (doc::Block& block : TopicBlocks(rules)) index.push_back(std::move(block));
-  pages.push_back({kIndex, WithLinks(PageOf(index, MarkdownSentence(kReading)), paths_of, "")});
+  pages.push_back({kIndex, WithLinks(PageOf(index, kReading), paths_of, "")});
   for (const FailureRule& failure : rules.failures) {
     if (const auto explanation = FindExplanation(rules, failure.code))
-      pages.push_back({failures.at(&failure), WithLinks(PageOf(FailureBlocks(*explanation), back("")), paths_of, "")});
+      pages.push_back({failures.at(&failure),
+                       WithLinks(PageOf(ExplanationBlocks(rules, *explanation, {}), back("")), paths_of, "")});
   }
   for (const Remedy& remedy : rules.remedies) {
-    const std::string page = PageOf(RemedyBlocks(rules, remedy, frameworks), back("../"));
+    const std::string page =
+        PageOf(ExplanationBlocks(rules, {.topic = remedy.id, .remedies = {&remedy}}, frameworks), back("../"));
     pages.push_back({remedies.at(&remedy), WithLinks(page, paths_of, "../")});
   }
   return pages;

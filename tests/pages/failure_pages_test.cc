@@ -13,7 +13,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "process.h"
-#include "report/markdown/markdown_text.h"
+#include "report/printers.h"
 
 namespace whyoom {
 namespace TEST_FILE {
@@ -57,7 +57,7 @@ std::string Read(std::string text) {
     const std::size_t end = text.find(';', at);
     text.replace(at, end + 1 - at, 1, static_cast<char>(std::stoi(text.substr(at + 2, end - at - 2))));
   }
-  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());  // markup adds blanks
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });  // markup adds blanks
   return text;
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("every sentence of advice is in the pages", "[report]") {
   for (const auto& [place, texts] : sentences.all()) {
     for (const std::string& text : texts) {
       INFO(place << ": " << text);
-      CHECK(pages.find(Read(MarkdownSentence(text))) != std::string::npos);
+      CHECK(pages.find(Read(PrintMarkdownPage({doc::Paragraph{doc::Sentence(text)}}))) != std::string::npos);
       ++count;
     }
   }

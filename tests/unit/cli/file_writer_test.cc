@@ -1,10 +1,11 @@
-// Where reports are written: files, links and streams.
+// Reports are written completely or not at all, even through links.
 #include "cli/file_writer.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "catch.h"
@@ -15,15 +16,31 @@ using namespace whyoom;
 
 namespace TEST_FILE {
 
-TEST_CASE("a file is replaced, and keeps its permissions", "[cli]") {
+std::set<std::string> NamesIn(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.insert(entry.path().filename().string());
+  return names;
+}
+
+ino_t FileOf(const std::string& path) {
+  struct stat status {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  return status.st_ino;
+}
+
+TEST_CASE("a file is replaced as a whole, and no temporary file remains", "[cli]") {
   const ScratchFolder scratch;
   const std::string path = scratch.path() + "/report";
-  WriteFile("a long text", path);
-  CHECK(ReadText(path) == "a long text");
+  WriteFile("first", path);
+  CHECK(ReadText(path) == "first");
   REQUIRE(chmod(path.c_str(), 0640) == 0);
-  WriteFile("short", path);
-  CHECK(ReadText(path) == "short");
+  const ino_t before = FileOf(path);
+  scratch.Write(".report.whyoom-part", "somebody else's");
+  WriteFile("second", path);
+  CHECK(ReadText(path) == "second");
+  CHECK(FileOf(path) != before);
   CHECK(std::filesystem::status(path).permissions() == std::filesystem::perms(0640));
+  CHECK(NamesIn(scratch.path()) == std::set<std::string>{".report.whyoom-part", "report"});
 }
 
 TEST_CASE("links and hard links stay intact", "[cli]") {
@@ -47,10 +64,25 @@ TEST_CASE("links that the system does not follow are errors", "[cli]") {
   CHECK_THROWS_AS(WriteFile("text", scratch.path() + "/loop"), Error);
   std::filesystem::create_symlink("no/such/folder", scratch.path() + "/nowhere");
   CHECK_THROWS_AS(WriteFile("text", scratch.path() + "/nowhere"), Error);
+  CHECK(NamesIn(scratch.path()) == std::set<std::string>{"loop", "nowhere"});
 }
 
-TEST_CASE("streams and devices are written, a pipe without a reader is an error", "[cli]") {
+TEST_CASE("the permissions of a link's target are kept", "[cli]") {
   const ScratchFolder scratch;
+  const std::string path = scratch.Write("own", "old");
+  REQUIRE(chmod(path.c_str(), 0600) == 0);
+  std::filesystem::create_symlink("own", scratch.path() + "/link");
+  WriteFile("new", scratch.path() + "/link");
+  CHECK(ReadText(path) == "new");
+  CHECK(std::filesystem::status(path).permissions() == std::filesystem::perms(0600));
+}
+
+TEST_CASE("a file is written in place if no temporary file can be created", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string long_name(250, 'n');
+  WriteFile("text", scratch.path() + "/" + long_name);
+  WriteFile("other", scratch.path() + "/" + long_name);
+  CHECK(ReadText(scratch.path() + "/" + long_name) == "other");
   // Standard output may be a file that other processes write to.
   const std::string out = scratch.path() + "/out";
   const ProcessResult run = RunProcess(

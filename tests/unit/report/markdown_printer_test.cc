@@ -92,10 +92,11 @@ TEST_CASE("a name in code ends at the right backtick", "[report]") {
   CHECK(MarkdownCode("a\nb") == "`a b`");
   CHECK(MarkdownCode("www.x|y") == "<code>www&#46;x&#124;y</code>");
   CHECK(HtmlCode("<b> @x &") == "<code>&#60;b&#62; <!-- -->&#64;x &#38;</code>");
-  CHECK(MarkdownBlock("a ```` b") == "`````text\na ```` b\n`````\n");
-  CHECK(MarkdownSentence("    pts is large") == "pts is large");
-  CHECK(MarkdownSentence("  ").empty());
-  CHECK(MarkdownSentence("see @x (line 3)") == "see `@x` (line 3)");
+  const auto page = [](const doc::Block& block) { return PrintMarkdownPage({block}); };
+  CHECK(page(doc::CodeOf("a ```` b")) == "`````text\na ```` b\n`````\n");
+  CHECK(page(doc::Paragraph{doc::Sentence("    pts is large")}) == "pts is large\n");
+  CHECK(page(doc::Paragraph{doc::Sentence("  ")}).empty());
+  CHECK(page(doc::Paragraph{doc::Sentence("see @x (line 3)")}) == "see `@x` (line 3)\n");
 }
 
 TEST_CASE("log text cannot become markup, a mention, a reference or a link", "[report]") {
@@ -139,7 +140,7 @@ TEST_CASE("markdown shows verdict, figures, remedies and versions", "[report]") 
   CHECK(text.find(
             "1. **Do less**\n    - saves about 1.00 GiB · should fit · results stay the same\n    - Call `f(x)`.\n") !=
         std::string::npos);
-  CHECK(text.find("<sub>whyoom 1.2.3 · rules <code>0123456789ab</code>") != std::string::npos);
+  CHECK(text.find("<sub>whyoom 1.2.3 · rules `0123456789ab`") != std::string::npos);
   CHECK(text.find("Left out") == std::string::npos);
 }
 
@@ -162,15 +163,15 @@ TEST_CASE("markdown stays within its size limit and reports what is left out", "
   }
 }
 
-TEST_CASE("folded sections are left out before parts, from the end", "[report]") {
-  const std::vector<MarkdownPart> parts = {{"first\n", {"[1]\n", "[2]\n"}, ""}, {"second\n", {"[3]\n"}, "end\n"}};
-  const std::string whole = "first\n\n[1]\n\n[2]\n\nsecond\n\n[3]\nend\nfoot\n";
+TEST_CASE("details are left out before parts, from the end", "[report]") {
+  const std::vector<MarkdownPart> parts = {{"first\n", "\n[1]\n"}, {"second\n", "\n[2]\n", "end\n"}};
+  const std::string whole = "first\n\n[1]\n\nsecond\n\n[2]\nend\nfoot\n";
   CHECK(JoinWithin(parts, "foot\n", std::string::npos) == whole);
   const auto of = [&](std::size_t most) { return JoinWithin(parts, "foot\n", most); };
   std::size_t most = whole.size() + 200;
   while (of(most) == whole) --most;
   CHECK(of(most).starts_with(
-      "first\n\n[1]\n\n[2]\n\nsecond\nend\n\n_Left out because of the size limit: 1 folded section. "));
+      "first\n\n[1]\n\nsecond\nend\n\n_Left out because of the size limit: the details of 1 failure. "));
   while (of(most).find("second") != std::string::npos) --most;
   CHECK(of(most).find("Left out because of the size limit: 1 failure") != std::string::npos);
   CHECK(of(most).starts_with("first\n"));

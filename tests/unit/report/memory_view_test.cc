@@ -1,4 +1,3 @@
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -51,24 +50,28 @@ void CheckWidth(const std::string& page, std::size_t width) {
 bool Holds(const std::string& page, const std::string& text) { return page.find(text) != std::string::npos; }
 
 TEST_CASE("memory shares have names and fractions of the whole", "[report]") {
-  const std::vector<MemoryShare> shares = SharesOf(MadeProspects("decoder/mlp"));
-  REQUIRE(shares.size() == 3);  // a kilobyte is too small for a line
-  CHECK(shares[0].name == "activations");
-  CHECK(std::abs(shares[0].part - 0.6) < 1e-6);
-  CHECK(shares[0].modules == std::vector<std::string>{"decoder/mlp 5.00 GiB", "decoder/attention 1.00 GiB"});
-  CHECK(shares[1].name == "optimizer state");
+  const doc::Table table = KindsTable(MadeProspects("decoder/mlp"));
+  REQUIRE(table.rows.size() == 3);  // a kilobyte is too small for a line
+  CHECK(doc::PlainText(doc::Joined(table.rows[0], "|")) ==
+        "6.00 GiB|60 %|activations|decoder/mlp 5.00 GiB, decoder/attention 1.00 GiB");
+  CHECK(doc::PlainText(table.rows[1][2]) == "optimizer state");
+}
+
+std::string FitText(const Room& room) {
+  doc::Blocks blocks;
+  AddRoom(room, &blocks);
+  return PrintBlocks(blocks, {});
 }
 
 TEST_CASE("sizes that fit are sentences, and unknown sizes are omitted", "[report]") {
-  CHECK(FitTexts({64, 24, 3, 4096, 1024}) ==
-        std::vector<std::string>{"batch 24 (now 64)", "3 micro-batches", "sequence 1024 (now 4096)"});
-  CHECK(FitTexts({64, 64, 1, 0, 0}) == std::vector<std::string>{"batch 64, the current size"});
-  CHECK(FitTexts({64, 16, 0, 0, 0, 4, AxisLocation{"batch['x']", 0, 64, "batch"}, {}}) ==
-        std::vector<std::string>{"batch 16 (now 64) over 4 devices"});
-  CHECK(FitTexts({400000, 341232, 0, 0, 0, 1, AxisLocation{"points", 0, 400000, ""}, {}}) ==
-        std::vector<std::string>{"axis 0 of points: about 341200 (now 400000)"});
-  CHECK(FitTexts({}).empty());
-  CHECK(FitTexts({64, 0, 0, 0, 0}).empty());
+  CHECK(FitText({64, 24, 3, 4096, 1024}) == "fits  batch 24 (now 64) · 3 micro-batches · sequence 1024 (now 4096)\n");
+  CHECK(FitText({64, 64, 1, 0, 0}) == "fits  batch 64, the current size\n");
+  CHECK(FitText({64, 16, 0, 0, 0, 4, AxisLocation{"batch['x']", 0, 64, "batch"}, {}}) ==
+        "fits  batch 16 (now 64) over 4 devices\n");
+  CHECK(FitText({400000, 341232, 0, 0, 0, 1, AxisLocation{"points", 0, 400000, ""}, {}}) ==
+        "fits  axis 0 of points: about 341200 (now 400000)\n");
+  CHECK(FitText({}).empty());
+  CHECK(FitText({64, 0, 0, 0, 0}).empty());
 }
 
 TEST_CASE("a diagnosis shows memory and fitting sizes in every format for people", "[report]") {
@@ -86,7 +89,7 @@ TEST_CASE("a diagnosis shows memory and fitting sizes in every format for people
   }
   const std::string markdown = PrintMarkdown(report);
   CHECK(Holds(markdown, "| 6.00 GiB | 60 % | activations |"));
-  CHECK(Holds(markdown, "- sequence 1024 (now 4096)"));
+  CHECK(Holds(markdown, "· sequence 1024 (now 4096)"));
   const std::string html = PrintHtml(report);
   CHECK(Holds(html, "\"module\":\"decoder/mlp\",\"bytes\":5368709120"));
   CHECK(Holds(html, "batch 24 (now 64)"));
