@@ -40,6 +40,7 @@ void ThrowIfUnknown(const char* option, const Elements& elements, const RuleSour
   for (const FailureRule& rule : rules.rules().failures) {
     for (const std::string& name : NamesOf(rule)) {
       known.push_back(name);
+      if (!rule.scenarios.empty()) known.push_back(name + kUndecidedSuffix);
       for (const Scenario& scenario : rule.scenarios) known.push_back(name + "." + scenario.id);
     }
   }

@@ -55,7 +55,7 @@ TEST_CASE("failures are selected by code, alias, scenario and pattern", "[report
     INFO(name);
     CHECK(Holds({name}, huge));
   }
-  for (const char* name : {"E1000.3", "0100", "tpu.*", "E1001", "E1000.?", "E10"}) {
+  for (const char* name : {"E1000.3", "0100", "tpu.*", "E1001", "E1000.?"}) {
     INFO(name);
     CHECK_FALSE(Holds({name}, huge));
   }
@@ -97,6 +97,7 @@ TEST_CASE("for an unknown name, the error suggests the most similar one", "[repo
   CHECK(FaultOf("E1000.9").starts_with("--ignore E1000.9: unknown code, did you mean 'E1000."));
   CHECK(FaultOf("\x1b[2Jqqqqqqqq").find('\x1b') == std::string::npos);
   CHECK_FALSE(FaultOf("").empty());
+  CHECK_FALSE(FaultOf("E10").empty());  // not a complete name
   CHECK_FALSE(FaultOf("zzz*").empty());
 }
 
