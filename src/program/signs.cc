@@ -159,7 +159,8 @@ class SignFinder {
     std::set<InstructionId> returned;
     for (const ProgramOutput& output : program_.outputs()) returned.insert(output.array.instruction);
     for (const auto& [instruction, parameter] : large_) {
-      if (semantics_.IsState(*parameter) && returned.contains(instruction)) frozen_.insert(ShapeOf(*parameter).dims);
+      if (semantics_.RoleOf(*parameter) == Role::kWeights && returned.contains(instruction))
+        frozen_.insert(ShapeOf(*parameter).dims);
     }
     const HloModule& before = program_.before();
     for (const HloInstruction& is : before.instructions) {

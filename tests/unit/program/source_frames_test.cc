@@ -30,8 +30,8 @@ const std::vector<std::string> kTables = {
 
 // One line per frame, from 1 on: "/home/ada/t.py:41 < 0". "?" marks damaged parts.
 std::string Read(const std::vector<std::string>& lines) {
-  const std::string text = fmt::format("HloModule m\n\n{}\n\nENTRY %e {{\n  ROOT %p = f32[] parameter(0)\n}}\n",
-                                       fmt::join(lines, "\n"));
+  const std::string text =
+      fmt::format("HloModule m\n\n{}\n\nENTRY %e {{\n  ROOT %p = f32[] parameter(0)\n}}\n", fmt::join(lines, "\n"));
   const HloModule module = ReadHlo(*OpenMemory(text));
   std::string shown;
   for (std::size_t i = 1; i < module.frames.size(); ++i)
