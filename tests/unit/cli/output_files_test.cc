@@ -63,7 +63,7 @@ TEST_CASE("two outputs must not use one file", "[cli]") {
     return FaultOf(options);
   };
   CHECK(both(scratch.path() + "/a", scratch.path() + "/b").empty());
-  const std::string again = scratch.path() + "/x/../a";
+  const std::string again = scratch.path() + "/./a";
   CHECK(both(scratch.path() + "/a", again) == "two outputs for the same file: " + again);
   CHECK(both(old, scratch.path() + "/same") == "two outputs for the same file: " + scratch.path() + "/same");
   CHECK(both("/dev/null", "/dev/null").empty());
