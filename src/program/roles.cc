@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "program/semantics.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
@@ -49,14 +50,22 @@ void Semantics::FindRoles(const RoleWords& role_words) {
   for (const ProgramOutput& output : program_.outputs()) returned.insert(program_.ShapeOf(output.array).shape);
   std::set<ArrayDims> weights;  // dimensions over all devices
   std::set<std::string> trees;
+  std::set<std::string> paths;
   for (const ProgramParameter& parameter : parameters) {
     if (PathWords(parameter.path).size() > 2) trees.insert(parameter.Argument());
+    paths.insert(parameter.path);
   }
   for (const ProgramParameter& parameter : parameters) {
     const ArrayShape& shape = program_.ShapeOf(parameter.array);
     const bool is_returned = returned.contains(shape.shape);
-    roles_.push_back(NamedRole(parameter.path, shape.dtype, role_words, is_returned && trains_,
-                               trees.contains(parameter.Argument())));
+    // Adam's second moment "v" comes with the first, "m"; the "v" of attention does not.
+    static const Regex second(R"(\bv\b)");
+    std::string first = parameter.path;
+    const bool is_value = re2::RE2::GlobalReplace(&first, second, "m") > 0 && !paths.contains(first);
+    std::string path = parameter.path;
+    if (is_value) re2::RE2::GlobalReplace(&path, second, "value");
+    roles_.push_back(
+        NamedRole(path, shape.dtype, role_words, is_returned && trains_, trees.contains(parameter.Argument())));
     if (roles_.back() == Role::kWeights) weights.insert(parameter.WholeDims(shape.dims));
   }
   for (const ProgramParameter& parameter : parameters) {

@@ -166,7 +166,8 @@ class SignFinder {
     for (const HloInstruction& is : before.instructions) {
       const ArrayDims& dims = before.shapes[is.shape].array.dims;
       const auto is_zero = [&](InstructionId id) {
-        return before.instructions[MakerOf(before, id, {"broadcast"})].literal == "0";
+        const HloInstruction& maker = before.instructions[MakerOf(before, id, {"broadcast"})];
+        return maker.opcode == "constant" && maker.literal == "0";
       };
       if (is.opcode == "multiply" && weights_.contains(dims) &&
           std::any_of(is.operands.begin(), is.operands.end(), is_zero))
@@ -221,7 +222,7 @@ class SignFinder {
       if (argument == large_.end() || ElementCount(ShapeOf(*argument->second)) != ElementCount(shape)) continue;
       const Role role = semantics_.RoleOf(*argument->second);
       const bool is_wider = ElementBits(shape.dtype) > ElementBits(ShapeOf(*argument->second).dtype);
-      if (role == Role::kWeights) return is_wider ? "widened_weights" : "";
+      if (role == Role::kWeights || role == Role::kCache) return is_wider ? "widened_weights" : "";
       if ((role == Role::kInput || role == Role::kOther) && IsReadByLoop(value.array.instruction))
         return "whole_input_copy";
     }
@@ -266,7 +267,7 @@ class SignFinder {
     }
     for (const Loop& loop : program_.dimensions().loops()) {
       if (!loop.factor || IsOverLayers(loop)) continue;
-      const Groups steps = {program_.dimensions().GroupOf(loop.factor)};
+      const Groups steps = program_.dimensions().GroupsOf(FactorIds{loop.factor});
       const auto is_stack = [&](ArrayId array) {
         const ArrayGroups groups = array ? program_.dimensions().GroupsOf(array) : ArrayGroups();
         return !groups.empty() && groups[0] == steps;
@@ -292,7 +293,7 @@ class SignFinder {
 
   // Whether most of the weights have a part for each step of the loop, or none are known.
   bool IsOverLayers(const Loop& loop) const {
-    const Groups steps = {program_.dimensions().GroupOf(loop.factor)};
+    const Groups steps = program_.dimensions().GroupsOf(FactorIds{loop.factor});
     std::int64_t weights = 0;
     std::int64_t layers = 0;
     for (const ProgramParameter& parameter : program_.parameters()) {

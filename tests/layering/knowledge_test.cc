@@ -151,7 +151,6 @@ const std::vector<Exception> kProse = {
     {"program/xla_dump.cc", "the log does not name the module that failed", kOfFiles},
     {"program/xla_dump.cc", "the XLA dump contains no failed compile", kOfFiles},
     {"program/xla_dump.h", "no buffer assignment (after_optimizations", kOfFiles},
-    {"program/memory.cc", "output shape is |", kPrinted},
     {"program/memory.cc", "Total bytes used", kPrinted},
     {"read/memory_report_reader.cc", "Heap allocator status", kPrinted},
     {"read/memory_report_reader.cc", "Largest program allocations", kPrinted},

@@ -146,7 +146,13 @@ TEST_CASE("every topic fits 80 columns", "[report]") {
     INFO(topic);
     std::istringstream lines(Text(rules, topic, usual));
     for (std::string line; std::getline(lines, line);) {
-      // Flags and URLs are not broken.
+      // Lines of logs, flags and URLs are not broken.
+      const bool is_example =
+          std::any_of(rules.failures.begin(), rules.failures.end(), [&](const FailureRule& failure) {
+            return failure.example.find(line.substr(std::min(line.find_first_not_of(' '), line.size()))) !=
+                   std::string::npos;
+          });
+      if (is_example) continue;
       const std::size_t last = line.rfind(' ') == std::string::npos ? 0 : line.rfind(' ') + 1;
       if (DisplayWidth(line) > 80 && line.size() - last < 40) FAIL_CHECK(line);
       CHECK(line.find('\t') == std::string::npos);
