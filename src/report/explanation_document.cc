@@ -174,7 +174,7 @@ doc::Blocks ExplanationBlocks(const RuleSet& rules, const Explanation& explanati
   for (const Remedy* remedy : explanation.remedies)
     remedies.rows.push_back({doc::Name(remedy->id), doc::Sentence(remedy->title)});
   doc::AddSection({"Remedies", {std::move(remedies)}}, &blocks);
-  AddParagraph("`whyoom explain ID` describes a remedy.", &blocks);
+  AddParagraph("whyoom explain describes each of these ids.", &blocks);
   AddLinks("Official pages", failure.links, &blocks);
   return blocks;
 }

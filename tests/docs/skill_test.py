@@ -75,8 +75,7 @@ def known_words():
                 walk(each)
 
     walk(SCHEMA)
-    listed = json.loads(whyoom("rules", "list", "--format", "json"))
-    ids = {match for match in re.findall(r'"([\w.]+)"', json.dumps(listed))}
+    ids = set(re.findall(r"^\S* +([\w.]+)(?= {2,}|$)", whyoom("rules", "list"), flags=re.M))
     return keys, values, ids
 
 
