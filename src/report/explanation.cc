@@ -71,10 +71,11 @@ std::string SuggestTopic(const RuleSet& rules, std::string_view topic) {
   std::vector<std::string> known;
   for (const FailureRule& failure : rules.failures) {
     known.push_back(failure.code);
-    known.insert(known.end(), failure.aliases.begin(), failure.aliases.end());
     for (const Scenario& scenario : failure.scenarios) known.push_back(failure.code + "." + scenario.id);
   }
   for (const Remedy& remedy : rules.remedies) known.push_back(remedy.id);
+  for (const FailureRule& failure : rules.failures)
+    known.insert(known.end(), failure.aliases.begin(), failure.aliases.end());
   return Nearest(topic, known);
 }
 
