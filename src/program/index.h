@@ -3,7 +3,7 @@
 
 #include <compare>
 #include <concepts>
-#include <ranges>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -31,8 +31,10 @@ class Indexed : public std::vector<Item> {
   Id next_id() const { return Id(this->size()); }  // of the next element to be added
 
   // All indices, in order.
-  auto ids() const {
-    return std::views::iota(0, static_cast<int>(this->size())) | std::views::transform([](int i) { return Id(i); });
+  std::vector<Id> ids() const {
+    std::vector<Id> all;
+    for (std::size_t i = 0; i < this->size(); ++i) all.emplace_back(i);
+    return all;
   }
 };
 
