@@ -267,7 +267,7 @@ std::optional<SourcePlace> UserSource(const Failure& failure) {
     return SourcePlace{Printable(largest->source_file), *largest->source_line};
   const std::string call = failure.facts.Text("user_source");  // "train.py:41"
   const std::string path = Printable(failure.facts.Text("user_source_path"));
-  const std::int64_t line = std::strtoll(call.c_str() + call.rfind(':') + 1, nullptr, 10);
+  const std::int64_t line = std::strtoll(call.substr(call.rfind(':') + 1).c_str(), nullptr, 10);
   return path.empty() || line < 1 ? std::nullopt : std::optional(SourcePlace{path, line});
 }
 
