@@ -91,7 +91,7 @@ int WriteAll(int descriptor, std::string_view text) {
 
 void WriteFile(std::string_view text, const std::string& path) {
   if (ReplaceFile(text, path)) return;
-  // Opening /dev/stdout anew would overwrite what other processes write to a redirected stream.
+  // If /dev/stdout is a file, opening it again would overwrite what other processes write to it.
   const int stream = path == "/dev/stdout" ? STDOUT_FILENO : path == "/dev/stderr" ? STDERR_FILENO : -1;
   constexpr int kHow = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK;  // a FIFO without a reader is an error
   const int file = stream >= 0 ? dup(stream) : open(path.c_str(), kHow, 0666);

@@ -142,7 +142,7 @@ class SignFinder {
     }
   }
 
-  // The instruction that makes the operand, without copies and changes of shape.
+  // The instruction that the operand comes from, through instructions with one of these opcodes.
   static InstructionId MakerOf(const HloModule& module, InstructionId operand,
                                std::initializer_list<std::string_view> through) {
     for (std::size_t i = 0; i < kMostFollowed; ++i) {
