@@ -1,7 +1,5 @@
 #include "input/packing.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -80,20 +78,6 @@ bool IsProgram(std::string_view beginning) {
       beginning.size() >= 16 && beginning.substr(2, 2) == "\r\n" && beginning.substr(5, 3) == "\0\0\0"sv;
   // Text may follow the magic bytes, but contains no zeros.
   return is_python || (has_magic && beginning.find('\0', 1) != std::string_view::npos);
-}
-
-bool IsOwnReport(std::string_view beginning) {
-  // A logger's record may also name whyoom, so the name counts only together with SARIF's schema.
-  static const re2::RE2 report(
-      R"((?s)<.*(?:<testsuites name="whyoom"|whyoom</title>)|\{.*(?:"schema": ?"whyoom\.|/sarif-schema-.*"name": "whyoom"))"
-      R"(|### `[^\n]*` |(?:::error title=.*)?::group::whyoom|No out-of-memory error found in )",
-      re2::RE2::Latin1);
-  // "E1000  compile time: …", then the scenario, indented by the same width.
-  static const re2::RE2 text(R"((\S{0,24}  )[^\n]*\n( *)[^ ])", re2::RE2::Latin1);
-  re2::StringPiece rest(beginning);
-  re2::StringPiece code, indent;
-  return re2::RE2::Consume(&rest, report) ||
-         (re2::RE2::Consume(&rest, text, &code, &indent) && code.size() == indent.size());
 }
 
 }  // namespace whyoom

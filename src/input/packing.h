@@ -34,7 +34,4 @@ bool IsArchive(Packing packing);
 // Whether the bytes begin a program, a library or compiled code: no job printed the messages in it.
 bool IsProgram(std::string_view beginning);
 
-// Whether the text begins a whyoom report, in any format.
-bool IsOwnReport(std::string_view beginning);
-
 }  // namespace whyoom

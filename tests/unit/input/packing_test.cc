@@ -89,32 +89,4 @@ TEST_CASE("text after the first bytes of a program is read", "[input]") {
 
 }  // namespace TEST_FILE
 
-TEST_CASE("whyoom's own reports are recognized by their first bytes", "[input]") {
-  for (const char* report :
-       {"{\n  \"schema\": \"whyoom.report/1\",", "{\"type\":\"header\",\"schema\":\"whyoom.report/1\"",
-        "<?xml version=\"1.0\"?>\n<testsuites name=\"whyoom\" tests=\"1\""}) {
-    CAPTURE(report);
-    CHECK(whyoom::IsOwnReport(report));
-  }
-  CHECK(whyoom::IsOwnReport(
-      "{\n  \"$schema\": \"https://example.org/sarif-schema-2.1.0.json\",\n  \"name\": \"whyoom\","));
-  for (const char* report :
-       {"E1000  compile time: HBM out of memory\n       scenario 2: one allocation far too large\n",
-        "### `E1000` compile time: HBM out of memory\n",
-        "<!DOCTYPE html>\n<html><head><title>E1000 \xc2\xb7 whyoom</title>",
-        "::error title=E1000.2 compile::text\n::group::whyoom: 1 failure in 1 input\n",
-        "No out-of-memory error found in 1 input (0 B).\n"}) {
-    CAPTURE(report);
-    CHECK(whyoom::IsOwnReport(report));
-  }
-  for (const char* log : {"", "step 1  loss 2\n", "### a heading\n", "E1120 10:05:00  main.cc:3] failed\nnext\n",
-                          "::error title=lint::x\n", "<html><title>other</title>"}) {
-    CAPTURE(log);
-    CHECK_FALSE(whyoom::IsOwnReport(log));
-  }
-  CHECK_FALSE(whyoom::IsOwnReport("{\"message\": \"whyoom found nothing\"}"));
-  CHECK_FALSE(whyoom::IsOwnReport("{\"name\": \"whyoom\", \"message\": \"RESOURCE_EXHAUSTED: no room\"}"));
-  CHECK_FALSE(whyoom::IsOwnReport("the file says \"schema\": \"whyoom.report/1\""));
-}
-
 }  // namespace whyoom
