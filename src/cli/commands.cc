@@ -272,7 +272,7 @@ void AddOutput(Adder add) {
   Options& to = add.options;
   if (add.Is(kRules)) return;
   if (!add.Is(kSkill)) {
-    // Of the option, or of the variable, which separates several by colons like PATH.
+    // The option's files, or those of the variable, which separates them by colons like PATH.
     add.Value("--rules", "FILE|DIR", to.rules, "Add rules, and replace those of the same id")
         ->delimiter(':')
         ->envname("WHYOOM_RULES");

@@ -57,7 +57,7 @@ class JobSignals {
   // Restores the previous handlers; `only_stops`: of the signals that stop a process.
   void Restore(bool only_stops = false) const;
 
-  // What was caught, for RunJob and RunApart.
+  // The signal that was caught, for RunJob and RunApart.
   int pipe() const { return pipe_.get(); }
 
  private:

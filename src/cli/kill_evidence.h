@@ -11,7 +11,7 @@ namespace whyoom {
 // `root` is "/" except in tests.
 std::optional<std::uint64_t> OomKills(const std::string& root = "/");
 
-// What is known of a kill.
+// The evidence of a kill.
 struct Kill {
   std::string line;
   bool by_memory = false;  // the kernel counted a kill for lack of memory, or a process used half of the machine's

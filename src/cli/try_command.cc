@@ -66,7 +66,7 @@ std::string PythonOf(const Options& options) {
   return name.starts_with("python") ? options.job.front() : "python3";
 }
 
-// What the Python part needs to know in any case.
+// The facts that the Python part always needs.
 json RequestOf(const RunContext& run, const fs::path& folder) {
   const TryOptions& options = run.options.attempts;
   json limits = {{"attempt", options.attempt_seconds},

@@ -88,7 +88,7 @@ struct RowChange {
   std::int64_t difference() const { return static_cast<std::int64_t>(count) * (size_after - size_before); }
 };
 
-// What a comparison finds out about one of its runs.
+// The facts that a comparison finds in one of its runs.
 struct RunFigures {
   std::string module;                // empty: unknown
   std::optional<std::int64_t> over;  // need minus limit; negative: bytes left

@@ -25,7 +25,7 @@ class FailureTable {
   // Maximum number of different failures per code; keeps the smallest ids, so that order does not matter.
   static constexpr std::size_t kMostOfCode = 1000;
 
-  // What the conclusions use besides the failures. Affects only failures without conclusions.
+  // The evidence besides the failures. Affects only failures without conclusions.
   struct Settings {
     std::string framework;                       // whose steps the remedies show; empty: the log's
     bool no_dump = false;                        // adds the fact no_dump: a requested XLA dump does not exist

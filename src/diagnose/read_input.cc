@@ -65,8 +65,8 @@ std::uint64_t RowBytes(const Allocation& row) {
   return kRow + row.shape_text.size() * 3 + row.op_name.size() + row.xla_label.size() + row.source_file.size();
 }
 
-// Bounds the memory of a failure. The list of a log loses its last rows, which are the smallest; that of a dump is
-// bounded where it is read.
+// Bounds the memory of a failure. The list of a log loses its last rows, which are the smallest; the list of a
+// dump is bounded by its reader.
 void Truncate(Failure* failure) {
   const bool of_dump = failure->facts.Find("dump") != nullptr;
   if (failure->message.size() > kMaxTextBytes) failure->message = CutBytes(failure->message, kMaxTextBytes);

@@ -1,4 +1,4 @@
-// What a run found. The reports of inputs and of earlier runs join; MakeReport then draws the conclusions, and the
+// The results of a run. The reports of inputs and of earlier runs join; MakeReport then draws the conclusions, and the
 // printers format the result and make no decisions.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What is known of a compiled program: estimates of its memory, the sizes that would fit and the effect of each remedy
+// A compiled program: estimates of its memory, the sizes that would fit and the effect of each remedy
 // (computed in program/), its compiles with remedies (`whyoom try`), and the programs that fit.
 #pragma once
 

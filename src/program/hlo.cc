@@ -444,7 +444,7 @@ class HloReader {
   std::vector<std::pair<std::int64_t, InstructionId>> parameters_;  // of the open computation, by number
   std::map<std::pair<std::string_view, std::pair<std::int64_t, int>>, int> made_frames_;
   std::string pending_;  // an instruction that continues on the next line: attributes may contain line feeds
-  // Of the instruction that is being read; members, so that they need no new memory.
+  // The instruction that is being read; members, so that they need no new memory.
   std::string scratch_;
   std::vector<std::string_view> calls_;
   std::vector<ComputationId> called_;

@@ -28,7 +28,7 @@ bool AnyIn(const std::vector<std::string>& words, const std::set<std::string>& s
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return set.contains(word); });
 }
 
-// The role that the name says. The name of a tree of arrays (`is_tree`) says little: "target" is a batch's, or a second
+// The role by the name. The name of a tree of arrays (`is_tree`) is weak evidence: "target" is a batch's, or a second
 // model.
 Role NamedRole(const std::string& path, const std::string& dtype, const RoleWords& role_words, bool may_be_weights,
                bool is_tree) {

@@ -112,7 +112,7 @@ class Semantics {
   }
 
  private:
-  // What the program does with a group of dimensions; a bit for each.
+  // How the program uses a group of dimensions; a bit for each use.
   enum Use : unsigned {
     kOfWeights = 1,     // a feature: weights or optimizer state have it
     kOfMatrices = 2,    // weights with more than two dimensions have it

@@ -22,7 +22,7 @@ class MeshUse {
   explicit MeshUse(const Simulator& simulator)
       : program_(simulator.program()), dimensions_(program_.dimensions()), mesh_(program_.mesh()) {
     std::erase_if(mesh_, [](const auto& axis) { return axis.second <= 1; });
-    // If the axes do not agree with the number of devices, one axis without a name stands for all.
+    // If the axes do not agree with the number of devices, one axis without a name represents all.
     const bool is_named = !mesh_.empty() && (program_.partitions() <= 1 || DeviceCount(mesh_) <= program_.partitions());
     if (!is_named) mesh_.clear();
     for (const ProgramParameter& parameter : program_.parameters()) {

@@ -142,7 +142,7 @@ JoinedLines::JoinedLines(const std::deque<Line>& lines, std::size_t count, std::
     text_ += byte;
     columns_.push_back(static_cast<std::uint32_t>(column));
   };
-  // What wraps inside words makes lines of one width. Two such lines may be a coincidence.
+  // Wrapping inside words makes lines of one width. Two such lines may be a coincidence.
   const std::size_t width = lines.front().text.size();
   const bool is_cut =
       lines.size() > 2 && width >= kNarrowest && lines[1].text.size() == width && lines[2].text.size() == width;

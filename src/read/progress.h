@@ -52,7 +52,7 @@ struct LastReport {
   }
 };
 
-// What one stream printed.
+// The progress that one stream printed.
 struct StreamSigns {
   // The last line that shows that the process went on.
   struct Proof {

@@ -28,7 +28,7 @@
 
 namespace whyoom {
 
-// What the streams of an artifact share.
+// State that the streams of an artifact share.
 struct SharedByStreams {
   const Engine& engine;
   const Stop* stop = nullptr;      // once overdue, the rest of a line is skipped; may be null

@@ -101,7 +101,7 @@ doc::Verdict VerdictOf(const Failure& failure) {
   return verdict;
 }
 
-// What the line has to do with the failure: "10.38 GiB f32[10889216,4,2]"; empty if unknown.
+// The line's part in the failure: "10.38 GiB f32[10889216,4,2]"; empty if unknown.
 std::string LineNote(const Failure& failure, const CodeLine& line) {
   const Allocation* largest = nullptr;
   for (const Allocation& row : failure.allocations) {
@@ -181,7 +181,7 @@ doc::Table AllocationTable(const Failure& failure, std::size_t most) {
   return table;
 }
 
-// What was compiled, smallest need first, without the changes that do nothing.
+// The compiled changes, smallest need first, without the changes that do nothing.
 doc::Table AttemptTable(const Failure& failure, std::size_t most) {
   const Recompilation& recompilation = *failure.recompilation;
   std::vector<CompiledAttempt> attempts = recompilation.attempts;

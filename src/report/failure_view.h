@@ -84,7 +84,7 @@ struct NextStep {
 };
 NextStep NextOf(const Failure& failure);
 
-// What a list of many failures shows for one of them.
+// A failure's row in a list of many.
 struct FailureRow {
   std::string name;       // see ScenarioName
   std::string program;    // empty if unknown

@@ -1,4 +1,4 @@
-// What is said of a whole report: how often each failure occurs, which remedies rank first most often, and the problems
+// The summary of a whole report: how often each failure occurs, which remedies rank first most often, and the problems
 // by kind. All formats list memory errors that match no rule separately from unread inputs.
 #pragma once
 
@@ -72,7 +72,7 @@ std::string UnknownErrorPlace(const Problem& unknown);
 // The text of the line and how often it occurs, or the number of further errors.
 std::string UnknownErrorText(const Problem& unknown);
 
-// What formats for CI servers show of an unread input or an unknown error.
+// An unread input or an unknown error, as formats for CI servers show it.
 struct Remark {
   bool is_unknown = false;           // a memory error that matches no rule
   const Problem* problem = nullptr;  // borrowed; null if the remark only counts others

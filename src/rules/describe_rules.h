@@ -21,7 +21,7 @@
 
 namespace whyoom {
 
-// What the text of a member names.
+// The kind of name that a member's text is.
 enum class Names { kNothing, kFact, kNewFact, kRemedy, kCode, kContext, kFramework };
 
 // Which literals of a pattern the prefilters search for: triggers and settings in every log (RuleHead::literals), those

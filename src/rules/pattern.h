@@ -53,7 +53,7 @@ class Pattern {
     std::string name;
     std::string type;
   };
-  // What Compile computes, for storage.
+  // The results of Compile, for storage.
   struct Parts {
     std::string source;
     std::string regex;                      // for RE2

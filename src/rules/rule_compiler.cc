@@ -400,7 +400,7 @@ class Compiler {
     }
   }
 
-  // What patterns capture and formulas derive.
+  // The facts that patterns capture and formulas derive.
   Texts Facts() const {
     Texts facts;
     const auto add = [&](const Pattern& pattern) {

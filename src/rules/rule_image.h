@@ -16,7 +16,7 @@ std::string PackRules(const RuleSet& rules);
 // `packed` must be a result of PackRules of the same program. Unless `is_whole`, reads only the head.
 RuleSet UnpackRules(std::string_view packed, bool is_whole = true);
 
-// What the build packed.
+// The rules that the build packed.
 std::string_view BuiltInImage();
 
 }  // namespace whyoom

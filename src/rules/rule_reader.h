@@ -16,7 +16,7 @@
 
 namespace whyoom {
 
-// What reading collects for the checks that need all rules.
+// Collected while reading, for the checks that need all rules.
 struct RuleReferences {
   struct Reference {
     const JsonNode* at = nullptr;
@@ -138,7 +138,7 @@ class RuleReader {
       T value;
       Load(member, value, {}, true);
       T& before = members[member.key()];
-      // What an extension adds to a list precedes what is there: a team's own steps are closer to its jobs.
+      // An extension's items precede those of the list that it extends: a team's own steps are closer to its jobs.
       if constexpr (requires { value.insert(value.end(), value.begin(), value.end()); })
         value.insert(value.end(), before.begin(), before.end());
       before = std::move(value);

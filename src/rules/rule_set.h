@@ -253,7 +253,7 @@ struct Quotation {
   bool MatchesExample(std::string_view example) const;
 };
 
-// What a line of a log means apart from failures, contexts and quotations.
+// The meaning of a log's line apart from failures, contexts and quotations.
 struct LineRule {
   enum class Kind {
     kCandidate,   // words of a memory error; with kError and without a known failure, it is a candidate error
@@ -289,7 +289,7 @@ struct Wording {
   std::vector<Sentence> sentences;
 };
 
-// What is known of rules before they are unpacked.
+// Facts about rules before they are unpacked.
 struct RuleHead {
   // Literals for the prefilter: of all header patterns, candidate errors and contexts except nearby ones, and of facts
   // with long literals. Long literals are split into pieces. Unique. First the sorted triggers, then the sorted

@@ -60,7 +60,7 @@ std::optional<std::string> ForPcre2(std::string_view regex) {
   return translated;
 }
 
-// What a thread needs for its searches.
+// A thread's memory for its searches.
 struct Matching {
   static constexpr std::uint32_t kMostGroups = 64;
   pcre2_match_data* const data = pcre2_match_data_create(kMostGroups, nullptr);
@@ -127,7 +127,7 @@ bool TieredRegex::Find(std::string_view text, std::size_t from, std::size_t befo
     pcre2_bytes_ = 0;
   }
   if (before < text.size()) {
-    // Failure where a match begins is cheap; extracting its groups is not.
+    // First without the groups, whose extraction is slow.
     re2::StringPiece whole;
     if (!re2().Match(text, from, text.size(), re2::RE2::UNANCHORED, &whole, 1)) return false;
     if (static_cast<std::size_t>(whole.data() - text.data()) >= before) return false;

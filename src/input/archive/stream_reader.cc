@@ -28,7 +28,7 @@ namespace {
 
 enum class Outcome { kMore, kStreamEnd, kDamaged, kNoMemory };
 
-// What a call of a decoder reads and writes. The decoder removes what it has read from `packed`, which is empty only at
+// The input and output of a decoder's call. The decoder removes what it has read from `packed`, which is empty only at
 // the very end, and advances `out`.
 struct Step {
   std::string_view packed;

@@ -70,7 +70,7 @@ Json Related(Json location, const std::string& text) {
 
 constexpr std::size_t kLongestDescription = 1000;
 
-// What the failure means, and where to read more.
+// The meaning of the failure, and where to read more.
 std::string HelpText(const Failure& failure) {
   std::vector<std::string> paragraphs = failure.rule->about;
   if (failure.scenario != nullptr) paragraphs.push_back(failure.scenario->about);

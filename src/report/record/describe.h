@@ -383,7 +383,7 @@ void Describe(auto& v, RecordOf<JobRecord> auto& job) {
   v.Need("exit_status", job.exit_status);
 }
 
-// What made the report.
+// The whyoom that made the report.
 void DescribeOrigin(auto& v, const Report& report) {
   std::optional<JobRecord> job;
   if (report.exit_status) job = {*report.exit_status};
