@@ -141,11 +141,6 @@ class Diagnose(unittest.TestCase):
         self.assertNotEqual(found.remedies[1].how, whyoom.diagnose(HBM).diagnoses[0].remedies[1].how)
         with self.assertRaisesRegex(whyoom.WhyoomError, "^--framework keras2: unknown framework"):
             whyoom.diagnose(HBM, framework="keras2")
-        stamped = f"2026-11-20 12:00:00 {HBM}"
-        self.assertEqual(codes(whyoom.diagnose(stamped, since="2026-11-20")), ["E1000"])
-        self.assertEqual(codes(whyoom.diagnose(stamped, until="2026-11-20")), [])
-        with self.assertRaisesRegex(whyoom.WhyoomError, "^--since: invalid time 'x'[^\n]*$"):
-            whyoom.diagnose(HBM, since="x")
 
     def test_additional_rules(self):
         with tempfile.TemporaryDirectory() as folder:

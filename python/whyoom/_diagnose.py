@@ -60,8 +60,6 @@ def diagnose(
     framework: str | None = None,
     xla_dump: PathLike | None = None,
     hbm: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
     rules: PathLike | Sequence[PathLike] = (),
     source_root: PathLike | None = None,
     tried: PathLike | None = None,
@@ -75,10 +73,9 @@ def diagnose(
 
     ``name``: the log's name in the report. The others are as on the command line: ``framework``, for which
     steps are shown; ``xla_dump``, the folder of the failed compile's XLA dump (for an exception, by default the one in
-    XLA_FLAGS); ``hbm``, the memory or the chip ("15.75G", "v5e"), for a dump of a program that fits; ``since`` and
-    ``until``, times; ``rules``, files or folders of further rules; ``source_root``, the folder of the sources whose
-    lines are shown; ``tried``, the results of remedies that install(try_remedies=True) has compiled. ``timeout`` is in
-    seconds.
+    XLA_FLAGS); ``hbm``, the memory or the chip ("15.75G", "v5e"), for a dump of a program that fits; ``rules``, files
+    or folders of further rules; ``source_root``, the folder of the sources whose lines are shown; ``tried``, the
+    results of remedies that install(try_remedies=True) has compiled. ``timeout`` is in seconds.
 
     Raises WhyoomError, with the program's message, if the program cannot run; OSError if the file does not exist;
     TypeError if ``log`` is none of the above.
@@ -89,8 +86,6 @@ def diagnose(
         name=name,
         framework=framework,
         hbm=hbm,
-        since=since,
-        until=until,
         rules=rules,
         source_root=source_root,
         tried=tried,
@@ -111,8 +106,6 @@ def _report(
     framework: str | None,
     xla_dump: PathLike | None,
     hbm: str | None,
-    since: str | None,
-    until: str | None,
     rules: PathLike | Sequence[PathLike],
     source_root: PathLike | None,
     tried: PathLike | None,
@@ -130,8 +123,6 @@ def _report(
         *_option("framework", framework),
         *_option("xla-dump", xla_dump),
         *_option("hbm", hbm),
-        *_option("since", since),
-        *_option("until", until),
         *_option("source-root", source_root),
         *_option("tried", tried),
     ]

@@ -440,7 +440,7 @@ class ReportSummary(Summary):
     __slots__ = ()
     _records = {**Summary._records, "problems": Problem}
     problems: List[Problem]
-    # The number of failures that are hidden by --select and --ignore, at most 5000.
+    # The number of failures that --ignore hides, at most 5000.
     ignored: Optional[int]
 
 

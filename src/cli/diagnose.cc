@@ -15,10 +15,10 @@
 #include "cli/dump_folder.h"
 #include "cli/exit_status.h"
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/resume_journal.h"
 #include "cli/run_context.h"
-#include "cli/terminal.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"
 #include "input/artifact.h"
@@ -98,12 +98,10 @@ Inputs ListInputs(const Options& options, const ReadControl& control) {
 // Everything but the input itself that affects its failures. Any new option with such an effect must be added, or the
 // journal would return stale failures.
 std::string Settings(const RuleSource& rules, const Options& options) {
-  const auto time = [](const std::optional<Timestamp>& bound) { return bound ? ToString(*bound) : "none"; };
   const Limits& limits = options.limits;
-  return fmt::format("whyoom {}\nrules {}\nlimits {} {} {} {} {} {} {}\nrange {} {}", WHYOOM_VERSION,
-                     rules.head().fingerprint, limits.bytes, limits.suspicious_bytes, limits.suspicious_ratio,
-                     limits.depth, limits.members, limits.seconds, limits.memory, time(options.range.since),
-                     time(options.range.until));
+  return fmt::format("whyoom {}\nrules {}\nlimits {} {} {} {} {} {} {}", WHYOOM_VERSION, rules.head().fingerprint,
+                     limits.bytes, limits.suspicious_bytes, limits.suspicious_ratio, limits.depth, limits.members,
+                     limits.seconds, limits.memory);
 }
 
 // Reads inputs on several threads and counts them.
@@ -175,7 +173,7 @@ Report Batch::Read(const Artifact& input) {
   // A thread that waits for matches in a large file is idle, so one more thread than are idle can search blocks.
   const std::size_t idle = jobs_ - std::min<std::size_t>(jobs_, inputs_.size() - counts_.files_done);
   const std::size_t searchers = idle == 0 ? 0 : idle + 1;
-  Report found = ReadInput(run_.engine, input, run_.options.limits, {run_.options.range, searchers, &control_});
+  Report found = ReadInput(run_.engine, input, run_.options.limits, {searchers, &control_});
   if (control_.stopped()) {
     ++cut_short_;
   } else if (journal_) {

@@ -9,7 +9,7 @@
 
 #include "cli/dump_folder.h"
 #include "cli/exit_status.h"
-#include "cli/print_report.h"
+#include "cli/output.h"
 #include "diagnose/compare.h"
 #include "diagnose/read_input.h"
 #include "facts/evidence.h"
@@ -90,7 +90,7 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
     outputs.ThrowIfOutput(artifact->path);
     side.read = true;
     if (side.dump.AddFile(artifact->path)) continue;
-    InputStreams streams(*artifact, limits, {{}, 1, &control});
+    InputStreams streams(*artifact, limits, {1, &control});
     for (Artifact member; ByteSource* part = streams.Next(&member);) {
       ProgressReader progress(engine.rules());
       ObservedSource watched(*part, progress);

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/file_writer.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "facts/failure.h"
 #include "read/engine.h"
 #include "rules/rule_set.h"

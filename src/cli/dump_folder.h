@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/file_writer.h"
+#include "cli/output.h"
 #include "input/artifact.h"
 #include "program/xla_dump.h"
 

@@ -10,8 +10,4 @@ inline constexpr int kUnreadInput = 3;
 inline constexpr int kFitUnknown = 4;  // diff: no evidence whether AFTER fits
 inline constexpr int kSignalled = 128;
 
-// Default of run --exit-retry. Differs from usual failures (1, 2), <sysexits.h> (64 to 78), shells and timeout(1) (124
-// to 127) and signals (from 128). The Kubernetes documentation uses 42 for the same purpose.
-inline constexpr int kFailsAgain = 42;
-
 }  // namespace whyoom

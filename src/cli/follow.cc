@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "cli/interrupt.h"
-#include "cli/print_report.h"
+#include "cli/output.h"
 #include "cli/run_context.h"
-#include "cli/terminal.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "input/byte_source.h"
@@ -47,7 +46,7 @@ class LiveReport {
     for (Failure& failure : failures) {
       if (printed_ids_.insert(failure.id).second) report.failures.push_back(std::move(failure));
     }
-    run_.filter.Apply(&report);
+    run_.Hide(&report);
     report.hidden = {};  // reported at the end
     if (report.failures.empty()) return;
     const std::string before = is_first_ || text_.detail == Detail::kBrief ? "" : "\n";
@@ -69,7 +68,7 @@ Report FollowOne(const RunContext& run, const Artifact& artifact, const Stop& st
   using Clock = std::chrono::steady_clock;
   constexpr int kPart = 8;
   const std::unique_ptr<ByteSource> source = FollowFile(artifact.path, stop);
-  FailureReader reader(run.engine, *source, {run.options.range, 0, nullptr, &stop});
+  FailureReader reader(run.engine, *source, {0, nullptr, &stop});
   ArtifactFailures found(run.engine, artifact);
   Clock::time_point next;  // print
   do {
@@ -135,14 +134,14 @@ void PrintNotes(const Report& report) {
 int RunFollow(const RunContext& run) {
   ReadControl control;
   Report report = run.MakeReport(Follow(run, &control));
-  run.filter.Apply(&report);
+  run.Hide(&report);
   if (!PrintsAtOnce(run.options) || report.failures.empty()) {
     run.Write(report);
   } else {
     if (!run.options.quiet) PrintNotes(report);
     WriteExtraOutputs(report, run.options);
   }
-  return run.filter.ExitStatus(report);
+  return run.ExitStatus(report);
 }
 
 }  // namespace whyoom

@@ -1,5 +1,5 @@
+#include "cli/output.h"
 #include "cli/run.h"
-#include "cli/terminal.h"
 #include "cli/try_command.h"
 #include "input/archive/worker.h"
 

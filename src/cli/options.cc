@@ -1,61 +1,363 @@
 #include "cli/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <filesystem>
-#include <sstream>
+#include <functional>
+#include <memory>
 #include <system_error>
-#include <utility>
 
-#include "cli/commands.h"
+#include "cli/embedded.h"
 #include "cli/rules_command.h"
 #include "input/error.h"
-#include "report/layout.h"
+#include "rules/rule_set.h"
 #include "rules/suggest.h"
 #include "text/numbers.h"
+#include "text/quantity.h"
 #include "text/utf8.h"
 
 namespace whyoom {
+
+const std::vector<Choice<Format>> kReportFormats = {
+    {"text", Format::kText}, {"json", Format::kJson},     {"ndjson", Format::kNdjson}, {"markdown", Format::kMarkdown},
+    {"html", Format::kHtml}, {"github", Format::kGithub}, {"sarif", Format::kSarif},   {"junit", Format::kJunit}};
+
 namespace {
 
-struct TextRequest {  // --help or --version
-  std::string text;
-};
+using enum Command;
 
 [[noreturn]] void Refuse(const std::string& what) { throw Error(what + "\nRun with --help for more information."); }
 
-// For an argument that `app` does not accept.
-[[noreturn]] void RefuseArgument(const CLI::App& app, const std::string& given) {
-  const std::string name = given.substr(0, given.find('='));
-  if (!given.starts_with("-")) Refuse("unexpected argument '" + Printable(given) + "'");
-  std::vector<std::string> known;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& each : option->get_lnames()) known.push_back("--" + each);
+// --- Commands.
+
+struct CommandDefinition {
+  const char* name;  // the first words: "rules list"; empty for the default command
+  Command command;
+  const char* about;
+  const char* argument = "";  // without "--"; goes to Options::paths
+  const char* about_argument = "";
+  int most = -1;   // arguments; -1: any number
+  int needed = 0;  // arguments
+};
+
+// In display order; the default command is first.
+const std::vector<CommandDefinition> kCommands = {
+    {"", kDiagnose,
+     "Finds XLA:TPU out-of-memory errors in job logs and XLA dumps, and reports which\n"
+     "error it is, why it happened and what to do first.",
+     "PATH", "Files, folders, archives; - or a pipe: standard input"},
+    {"run", kRun,
+     "Runs a job and passes its output through. If the job runs out of memory, prints\n"
+     "the diagnosis to standard error: whyoom run [OPTIONS] -- CMD ..."},
+    {"explain", kExplain,
+     "Explains a code, scenario or remedy and what to do. Without a topic, lists all\n"
+     "topics.",
+     "TOPIC", "E1000, E1000.3, 0101.fragmentation, bf16, …", 1},
+    {"diff", kDiff,
+     "Compares two runs of one job: what was changed, what became smaller or larger,\n"
+     "and whether it fits now.",
+     "RUN", "BEFORE and AFTER, each a log or an XLA dump", 2, 2},
+    {"try", kTry,
+     "Compiles a program that does not fit again, with one remedy after another, and\n"
+     "reports what it then needs. Needs Python with jax and libtpu, but no TPU:\n"
+     "whyoom try [OPTIONS] DUMP, or whyoom try [OPTIONS] -- CMD ...",
+     "DUMP", "The folder of the dump", 1},
+    {"merge", kMerge,
+     "Combines reports written with --format ndjson into one report, as if a single\n"
+     "run had read all the logs.",
+     "FILE", "Reports, folders of them; - or a pipe: standard input"},
+    {"rules", kRules,
+     "Shows, checks and extends the rules. Files given after the command are added to\n"
+     "the built-in rules."},
+    {"rules list", kRulesList, "List all entries, and what user files change", "FILE", "Rule files or folders"},
+    {"rules check", kRulesCheck, "Report all errors in rule files", "FILE", "Rule files or folders"},
+    {"rules test", kRulesTest, "Run the examples of failures", "FILE", "Rule files or folders"},
+    {"rules schema", kRulesSchema, "Print the JSON schema of rule files (for editors)", "FILE",
+     "Rule files or folders"},
+    {"rules trace", kRulesTrace, "Show which rules matched a log and why", "LOG", "A log, and a line of it", 1},
+    {"skill", kSkill,
+     "Prints a SKILL.md for coding agents in the Agent Skills format: when to call\n"
+     "whyoom, how to read its JSON, and what never to do."}};
+
+// Returns the command that the arguments begin with, or the default command. A file that has the name of a command
+// must be written ./explain.
+const CommandDefinition& FindCommand(const std::vector<std::string>& arguments) {
+  const std::string first = arguments.empty() ? "" : arguments[0];
+  const std::string two = arguments.size() < 2 ? first : first + " " + arguments[1];
+  for (const std::string& words : {two, first}) {
+    for (const CommandDefinition& command : kCommands) {
+      if (command.name == words && first.find(' ') == first.npos) return command;
+    }
   }
-  const std::string meant = DidYouMean(name, known);
-  Refuse(fmt::format("unknown option '{}'{}", Printable(name), meant.empty() ? "" : ", " + meant));
+  return kCommands.front();
 }
 
-// Wraps the lines of CLI11's help at 80 columns, below their last column, and removes double empty lines.
-std::string InColumns(const std::string& help) {
-  constexpr std::size_t kColumns = 80;
-  std::string text;
-  std::istringstream lines(help);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty() && text.ends_with("\n\n")) continue;
-    const std::size_t gap = line.rfind("  ");
-    const std::size_t column = gap == line.npos ? 0 : gap + 2;
-    text += Hanging(line.substr(0, column), column, line.substr(column), kColumns);
-  }
-  return text;
+// The first line is only "whyoom X.Y.Z", for scripts.
+std::string VersionText() {
+  const BuildFacts& build = TheBuild();
+  return fmt::format("whyoom {}\ncommit     {}\nbuilt by   {}\nwith       {}\nrules      {}", WHYOOM_VERSION,
+                     build.commit, build.compiler, fmt::join(build.libraries, "\n           "),
+                     RuleSource().head().fingerprint);
 }
 
-// Parses the arguments with CLI11, which throws for help and errors.
-void Parse(CLI::App& app, std::vector<std::string> arguments) {
+// resources/help: the rest of a command's help, below its options.
+std::string HelpOf(const std::string& words) {
+  std::string name = (words.empty() ? "diagnose" : words) + ".txt";
+  std::replace(name.begin(), name.end(), ' ', '-');
+  for (const EmbeddedFile& file : EmbeddedHelp()) {
+    if (file.name == name) return std::string(file.text);
+  }
+  return {};
+}
+
+// --- Options.
+
+// Headings in --help.
+constexpr const char* kOptions = "Options";
+constexpr const char* kInputs = "Inputs";
+constexpr const char* kOutput = "Output";
+constexpr const char* kBatches = "Batches";
+constexpr const char* kTrying = "Compiling remedies";  // these options need --try
+constexpr const char* kLimits = "Limits per input";
+
+const std::vector<Choice<Format>> kDiffFormats = {{"text", Format::kText}, {"json", Format::kJson}};
+const std::vector<Choice<Format>> kExplainFormats = {{"text", Format::kText}, {"markdown", Format::kMarkdown}};
+const std::vector<Choice<When>> kWhen = {{"auto", When::kAuto}, {"always", When::kAlways}, {"never", When::kNever}};
+
+template <typename T>
+std::string NamesIn(const std::vector<Choice<T>>& choices) {
+  std::vector<std::string> names;
+  for (const Choice<T>& choice : choices) names.emplace_back(choice.name);
+  return Listing(names);
+}
+
+// Throws CLI::ValidationError, which lists the choices, if `given` is none of them.
+template <typename T>
+T ToChoice(const char* option, const std::vector<Choice<T>>& choices, const std::string& given) {
+  for (const Choice<T>& choice : choices) {
+    if (given == choice.name) return choice.value;
+  }
+  throw CLI::ValidationError(fmt::format("{} {}: expected one of {}", option, Printable(given), NamesIn(choices)));
+}
+
+std::string NeedValue(const std::string& text) { return text.empty() ? "missing value" : ""; }
+std::string NeedFileName(const std::string& text) { return text == "-" ? "missing file name" : ""; }
+
+// Checks without a description, which --help would show.
+CLI::Validator Between(auto least, auto most) { return CLI::Range(least, most).description(""); }
+
+// Adds the options of one command.
+struct Adder {
+  CLI::App& app;
+  const Command command;
+  Options& options;
+  const char* group = kOptions;  // heading of the next options
+
+  bool Is(auto... commands) const { return ((command == commands) || ...); }
+
+  // The value goes to `target`. The next word is not a second value.
+  CLI::Option* Value(const char* name, const char* type, auto& target, const std::string& about) const {
+    CLI::Option* option = app.add_option(name, target, about)->allow_extra_args(false)->check(NeedValue);
+    return option->type_name(type)->group(group);
+  }
+  void Flag(const char* name, bool& target, const std::string& about) const {
+    app.add_flag(name, target, about)->group(group);
+  }
+  // Calls `take` with the value.
+  CLI::Option* Call(const char* name, const char* type, const std::function<void(const std::string&)>& take,
+                    const std::string& about) const {
+    return app.add_option_function<std::string>(name, take, about)->type_name(type)->group(group);
+  }
+  // Sets `target` to `value`.
+  template <typename T>
+  void Set(const char* name, T& target, T value, const std::string& about) const {
+    app.add_flag_callback(
+           name, [&target, value] { target = value; }, about)
+        ->group(group);
+  }
+  void Choose(const char* name, When& target) const {
+    const auto take = [=, &target](const std::string& given) { target = ToChoice(name, kWhen, given); };
+    Call(name, "WHEN", take, NamesIn(kWhen));
+  }
+  CLI::Option* Size(const char* name, auto& target, const std::string& about) const {
+    const auto take = [=, &target](const std::string& text) {
+      const std::optional<std::int64_t> size = ParseSize(text);
+      if (!size || *size <= 0)
+        throw CLI::ValidationError(name, "invalid size '" + Printable(text) + "' (expected, for example, 64M or 2G)");
+      target = static_cast<std::size_t>(*size);
+    };
+    return Call(name, "SIZE", take, about);
+  }
+  // "FORMAT" selects the format of standard output or --output; "FORMAT=FILE" adds another output.
+  void Formats(const std::vector<Choice<Format>>& formats, const std::string& about) const {
+    const auto take = [&formats, &to = options](const std::vector<std::string>& given) {
+      for (const std::string& word : given) {
+        const std::string name = word.substr(0, word.find('='));
+        const Format format = ToChoice("--format", formats, name);
+        const std::string file = word.substr(std::min(name.size() + 1, word.size()));
+        if (name == word) {
+          to.format = format;
+        } else if (file.empty() || file == "-") {
+          throw CLI::ValidationError("--format " + Printable(word) + ": missing file name after '='");
+        } else {
+          to.extra_outputs.push_back({format, file});
+        }
+      }
+    };
+    CLI::Option* option = app.add_option_function<std::vector<std::string>>("--format", take, about);
+    option->allow_extra_args(false)->type_name("FORMAT[=FILE]")->group(group);
+  }
+};
+
+void AddInputs(Adder add) {
+  Options& to = add.options;
+  add.group = kInputs;
+  if (add.Is(kDiagnose)) {
+    add.Value("--files-from", "FILE", to.files_from, "Read the inputs listed in FILE (-: standard input)");
+    add.Flag("-0,--null", to.nulls, "Names in that list end with NUL bytes: find -print0");
+    add.Value("--xla-dump", "DIR", to.xla_dump,
+              "XLA dump of the failed compile, with its arrays\n"
+              "(XLA_FLAGS=--xla_dump_to=DIR)");
+    add.Value("--tried", "FILE", to.tried, "Remedies compiled by whyoom.install in Python");
+  }
+  if (add.Is(kDiff)) {
+    add.Value("--xla-dump-before", "DIR", to.xla_dump_before, "XLA dump of BEFORE, if BEFORE is a log");
+    add.Value("--xla-dump-after", "DIR", to.xla_dump_after, "XLA dump of AFTER, if AFTER is a log");
+  }
+  if (add.Is(kDiagnose, kTry))
+    add.Value("--hbm", "SIZE|CHIP", to.hbm, "HBM of a device (15.75G) or its chip (v5e), if\nthe input lacks it");
+  if (add.Is(kDiagnose)) add.Flag("--follow", to.follow, "Keep reading, and print each failure when complete");
+}
+
+void AddFormats(Adder add) {
+  Options& to = add.options;
+  add.group = kOutput;
+  if (add.Is(kExplain)) {
+    add.Value("--framework", "FRAMEWORK|all", to.framework, "Show the steps of this framework, or of all");
+    add.Formats(kExplainFormats, NamesIn(kExplainFormats));
+  }
+  if (add.Is(kDiff)) add.Formats(kDiffFormats, NamesIn(kDiffFormats));
+  if (!add.Is(kDiagnose, kRun, kTry, kMerge)) return;
+  add.Formats(kReportFormats,
+              "text, json, ndjson, markdown, html, github, sarif,\n"
+              "junit; FORMAT=FILE writes one more report to FILE");
+  add.Set("--brief", to.detail, Detail::kBrief, "Print only the first lines of each failure, or few\nfields of JSON");
+  add.Set("--all", to.detail, Detail::kAll, "Show every failure, remedy and reason in text");
+  if (!add.Is(kMerge))
+    add.Value("--framework", "FRAMEWORK", to.framework, "Show the steps of maxtext, keras, PyTorch/XLA, …");
+  const auto take_root = [&to](const std::string& folder) {
+    if (!folder.empty()) to.source_root = std::filesystem::absolute(folder).lexically_normal().string();
+  };
+  add.Call("--source-root", "DIR", take_root,
+           "Root of your sources, whose lines the report shows\n"
+           "(default: this folder)");
+}
+
+void AddOutput(Adder add) {
+  Options& to = add.options;
+  if (add.Is(kRules)) return;
+  if (!add.Is(kSkill)) {
+    // The option's files, or those of the variable, which separates them by colons like PATH.
+    add.Value("--rules", "FILE|DIR", to.rules, "Add rules, and replace those of the same id")
+        ->delimiter(':')
+        ->envname("WHYOOM_RULES");
+  }
+  add.group = kOutput;
+  const auto take = [&to](const std::string& file) { to.output = file == "-" ? "" : file; };
+  add.Call("-o,--output", "FILE", take, "Write the result to FILE");
+  if (add.Is(kSkill)) return;
+  add.Choose("--color", to.color);
+  add.Flag("-q,--quiet", to.quiet, "Print only the result and fatal errors");
+  if (add.Is(kDiagnose, kRun, kMerge)) {
+    add.Value("--ignore", "CODE", to.ignore, "Hide these failures: E1000, E1000.3, or the id of one")->delimiter(',');
+  }
+  if (add.Is(kDiagnose, kMerge)) {
+    add.Flag("--strict", to.strict, "Count memory errors that match no rule as found");
+    add.Flag("--exit-zero", to.exit_zero, "Exit with 0 instead of 1 or 3");
+  }
+}
+
+void AddJob(Adder add) {
+  Options& to = add.options;
+  if (!add.Is(kRun)) return;
+  add.Set("--no-dump", to.dump, false, "Do not change XLA_FLAGS");
+  add.Value("--exit-retry", "STATUS", to.exit_retry, "Exit with STATUS if a retry would fail again")
+      ->check(Between(1, 255));
+}
+
+void AddBatch(Adder add) {
+  Options& to = add.options;
+  add.group = kBatches;
+  if (!add.Is(kDiagnose)) return;
+  add.Value("-j,--jobs", "N", to.jobs, "Read N inputs at once (default: one per processor)")->check(Between(1, 1024));
+  add.Value("--resume", "JOURNAL", to.resume, "Keep results, to continue an interrupted batch")->check(NeedFileName);
+  add.Choose("--progress", to.progress);
+}
+
+void AddTrying(Adder add) {
+  Options& to = add.options;
+  TryOptions& attempts = to.attempts;
+  add.group = kTrying;
+  if (!add.Is(kRun, kTry)) return;
+  if (add.Is(kRun)) add.Flag("--try", attempts.after_failure, "Compile a program that does not fit with each remedy");
+  add.Value("--remedy", "ID[=SETTING]", attempts.remedies,
+            "Try only these, such as donate_buffers, or one\n"
+            "setting, such as shard_tensor=fsdp")
+      ->delimiter(',');
+  add.Value("--python", "PATH", attempts.python, "The Python with jax and libtpu");
+  add.Value("--attempt-time", "SECONDS", attempts.attempt_seconds, "Stop a compile after this time (default: 300)");
+  add.Value("--total-time", "SECONDS", attempts.total_seconds, "Stop after this time (default: 180)");
+  add.Size("--memory", attempts.memory, "Stop a compile that needs more host memory");
+  add.Flag("--whole", attempts.whole, "Compile to the end, not only until the need is known");
+  add.Value("--patch", "FILE", attempts.patch, "Write the patch of the first remedy that fits")->check(NeedFileName);
+  add.Set("--no-cache", attempts.use_cache, false, "Compile again what was compiled before");
+  add.Value("-j,--jobs", "N", to.jobs, "Compiles at once (default: half the processors)")->check(Between(1, 64));
+  if (!add.Is(kTry)) return;
+  add.Value("--topology", "CHIPS", attempts.topology, "Run CMD without a TPU, for chips such as v5e-8");
+  add.Choose("--progress", to.progress);
+  add.group = "";                                  // not in --help
+  add.Value("--finish", "", attempts.finish, "");  // for the Python part
+}
+
+void AddLimits(Adder add) {
+  Limits& limits = add.options.limits;
+  add.group = kLimits;
+  if (!add.Is(kDiagnose, kDiff, kRulesTrace)) return;
+  add.Size("--max-bytes", limits.bytes, "Unpack at most SIZE (default: 1 TiB)")->each([&limits](const std::string&) {
+    limits.suspicious_ratio = 0;
+  });  // the user knows what to expect
+  add.Value("--max-time", "SECONDS", limits.seconds, "Stop after this time (default: no limit)")
+      ->check(Between(0.0, 1e9));
+  add.Set("--no-sandbox", limits.sandbox, false, "Unpack in this process, not in a sandboxed child");
+}
+
+// The parser of the command's arguments; it writes to `options`.
+std::unique_ptr<CLI::App> MakeParser(const CommandDefinition& command, Options* options) {
+  const std::string words = command.name;
+  auto app = std::make_unique<CLI::App>(command.about, words.empty() ? "whyoom" : "whyoom " + words);
+  app->get_formatter()->column_width(27);
+  app->set_help_flag("-h,--help", "Print this");
+  if (words.empty()) app->set_version_flag("--version", VersionText, "Print the version");
+  app->footer(HelpOf(words));
+  if (*command.argument != '\0') {
+    CLI::Option* option = app->add_option(command.argument, options->paths, command.about_argument);
+    option->expected(command.needed, command.most < 0 ? CLI::detail::expected_max_vector_size : command.most);
+    option->required(command.needed > 0)->type_name("");
+  }
+  const Adder add{*app, command.command, *options};
+  for (const auto& part : {AddInputs, AddFormats, AddOutput, AddJob, AddBatch, AddTrying, AddLimits}) part(add);
+  options->command = command.command;
+  return app;
+}
+
+// --- Parsing.
+
+// Parses the arguments. Returns the text of --help or --version, if asked for.
+std::optional<std::string> Parse(CLI::App& app, std::vector<std::string> arguments) {
   // CLI11 would take the next argument as the value.
   const auto is_empty = [](const std::string& each) {
     return each.starts_with("--") && each.find('=') == each.size() - 1;
@@ -67,27 +369,31 @@ void Parse(CLI::App& app, std::vector<std::string> arguments) {
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    throw TextRequest{InColumns(app.help())};
-  } catch (const CLI::ExtrasError&) {
-    const std::vector<std::string> unknown = app.remaining(true);
-    RefuseArgument(app, unknown.empty() ? "" : unknown.front());
+    return CLI::detail::find_and_replace(app.help(), "\n\n\n", "\n\n");
   } catch (const CLI::CallForVersion& version) {
-    throw TextRequest{version.what() + std::string("\n")};
+    return version.what() + std::string("\n");
   } catch (const CLI::ParseError& error) {
     Refuse(error.what());
   }
+  return std::nullopt;
 }
 
 // Not done with CLI11's own checks, because they clutter --help.
-void CheckCombinations(const Options& options) {
-  if (std::isnan(options.limits.seconds)) Refuse("--max-time: expected a number of seconds");
-  const TimeRange& range = options.range;
-  if (range.since && range.until && range.until->zone_known == range.since->zone_known && *range.until <= *range.since)
-    Refuse("--until must be later than --since");
+void CheckCombinations(const CLI::App& app, const Options& options) {
+  const TryOptions& attempts = options.attempts;
   if (options.follow && !options.xla_dump.empty())
     Refuse("--follow and --xla-dump cannot be used together: a dump describes a compile that has ended");
   if (options.nulls && options.files_from.empty()) Refuse("--null requires --files-from");
-  if (options.command == Command::kRun && options.job.empty()) Refuse("missing command, usage: whyoom run -- CMD ...");
+  if (options.command == kRun && options.job.empty()) Refuse("missing command, usage: whyoom run -- CMD ...");
+  for (const CLI::Option* option : app.get_options()) {
+    if (options.command == kRun && option->get_group() == kTrying && option->count() > 0 && !attempts.after_failure)
+      Refuse(option->get_name() + " requires --try");
+  }
+  if (options.command != kTry || !attempts.finish.empty()) return;
+  if (!attempts.topology.empty() && options.job.empty())
+    Refuse("--topology requires a command: whyoom try --topology CHIPS -- CMD ...");
+  if (options.paths.empty() == options.job.empty())
+    Refuse("usage: whyoom try [OPTIONS] DUMPDIR, or whyoom try [OPTIONS] -- CMD ...");
 }
 
 // whyoom does not access the network.
@@ -97,110 +403,55 @@ void CheckRemote(const Options& options) {
     const std::size_t scheme = path.find("://");
     if (scheme == path.npos || scheme == 0 || path.starts_with("file:") || std::filesystem::exists(path, error))
       continue;
-    Refuse(
-        fmt::format("{}: whyoom cannot read remote files; pipe the file in, for example: gcloud storage cat {} | "
-                    "whyoom",
-                    Printable(path), Printable(path)));
+    Refuse(path + ": whyoom cannot read remote files; pipe the file in: gcloud storage cat " + path + " | whyoom");
   }
 }
 
-// The index at which the job's command begins: the "--", or the first word that is neither an option of `run` nor an
-// option's value. If the value is optional, only a number counts, so that a command is never mistaken for a value.
-std::size_t JobBegin(const CLI::App& app, const std::vector<std::string>& arguments) {
+// The index at which the command of `run` or `try` begins: after "--", or for `run` at the first word that is neither
+// an option nor an option's value.
+std::size_t JobBegin(const CLI::App& app, const std::vector<std::string>& words, bool needs_dashes) {
   std::size_t i = 0;
-  for (; i < arguments.size() && arguments[i] != "--" && arguments[i].starts_with('-'); ++i) {
-    const CLI::Option* option = app.get_option_no_throw(arguments[i]);
-    const std::string next = i + 1 < arguments.size() ? arguments[i + 1] : "";
-    if (option == nullptr || option->get_items_expected_max() == 0) continue;
-    if (option->get_items_expected_min() > 0 || ParseWholeNumber(next)) ++i;
+  for (; i < words.size() && words[i] != "--" && (needs_dashes || words[i].starts_with('-')); ++i) {
+    const CLI::Option* option = app.get_option_no_throw(words[i]);
+    if (option != nullptr && option->get_items_expected_max() > 0) ++i;
   }
-  return std::min(i, arguments.size());
-}
-
-// Removes the job's command before CLI11 parses the options of `run`.
-void ParseRun(CLI::App& app, const std::vector<std::string>& arguments, Options* options) {
-  const auto command = arguments.begin() + static_cast<std::ptrdiff_t>(JobBegin(app, arguments));
-  options->job.assign(command, arguments.end());
-  if (!options->job.empty() && options->job[0] == "--") options->job.erase(options->job.begin());
-  Parse(app, {arguments.begin(), command});
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group() == kTrying && option->count() > 0 && !options->attempts.after_failure)
-      Refuse(option->get_name() + " requires --try");
-  }
-}
-
-// `try` takes a dump folder, or a command after "--".
-void ParseTry(CLI::App& app, const std::vector<std::string>& arguments, Options* options) {
-  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  if (dashes != arguments.end()) options->job.assign(dashes + 1, arguments.end());
-  Parse(app, {arguments.begin(), dashes});
-  if (!options->attempts.finish.empty()) return;
-  if (!options->attempts.topology.empty() && options->job.empty())
-    Refuse("--topology requires a command: whyoom try --topology CHIPS -- CMD ...");
-  if (options->paths.empty() == options->job.empty())
-    Refuse("usage: whyoom try [OPTIONS] DUMPDIR, or whyoom try [OPTIONS] -- CMD ...");
+  return std::min(i, words.size());
 }
 
 // Refuses a first word that is no file but resembles a command's name.
-void CheckSpelling(const std::string& word) {
+void CheckSpelling(const std::string& word, const std::string& prefix) {
   std::error_code error;
-  if (word.empty() || word[0] == '-' || std::filesystem::exists(word, error)) return;
+  if (word.starts_with('-') || std::filesystem::exists(word, error)) return;
   std::vector<std::string> known;
-  for (const CommandDefinition& command : Commands()) {
-    if (*command.name != '\0') known.emplace_back(command.name);
+  for (const CommandDefinition& command : kCommands) {
+    const std::string name = command.name;
+    if (name.size() > prefix.size() && name.starts_with(prefix)) known.push_back(name.substr(prefix.size()));
   }
-  std::string meant = DidYouMean(word, known);
+  std::string meant = DidYouMean(word, known, prefix.empty() ? "" : "expected one of ");
   if (word == "help" || word == "version") meant = "did you mean '--" + word + "'?";
-  if (!meant.empty()) Refuse(fmt::format("no file or command '{}', {}", Printable(word), meant));
-}
-
-// `rules` without one of its commands: only --help is valid.
-void ParseRules(CLI::App& app, const std::vector<std::string>& arguments) {
-  constexpr std::string_view kPrefix = "rules ";
-  std::vector<std::string> known;
-  for (const CommandDefinition& command : Commands()) {
-    if (std::string_view(command.name).starts_with(kPrefix)) known.emplace_back(command.name + kPrefix.size());
-  }
-  if (!arguments.empty() && !arguments[0].starts_with('-'))
-    Refuse(fmt::format("rules: unknown command '{}', {}", Printable(arguments[0]),
-                       DidYouMean(arguments[0], known, "expected one of ")));
-  Parse(app, arguments);
-  Refuse("rules: missing command (expected one of " + Listing(known) + ")");
-}
-
-void ParseAny(const std::vector<std::string>& arguments, Options* options) {
-  const CommandDefinition& command = FindCommand(arguments);
-  const std::unique_ptr<CLI::App> app = MakeParser(command, options);
-  const std::string name = command.name;
-  const std::ptrdiff_t words = name.empty() ? 0 : 1 + std::count(name.begin(), name.end(), ' ');
-  const std::vector<std::string> rest(arguments.begin() + words, arguments.end());
-  if (name.empty() && !rest.empty()) CheckSpelling(rest[0]);
-  switch (command.command) {
-    case Command::kRun:
-      ParseRun(*app, rest, options);
-      break;
-    case Command::kTry:
-      ParseTry(*app, rest, options);
-      break;
-    case Command::kRules:
-      ParseRules(*app, rest);
-      break;
-    default:
-      Parse(*app, rest);
-  }
-  CheckRemote(*options);
-  CheckCombinations(*options);
-  if (command.command == Command::kRulesTrace && !options->paths.empty()) SetTracedPlace(options);
+  if (!meant.empty()) Refuse(fmt::format("no file or command '{}{}', {}", prefix, Printable(word), meant));
 }
 
 }  // namespace
 
 std::optional<std::string> ParseOptions(const std::vector<std::string>& arguments, Options* options) {
-  try {
-    ParseAny(arguments, options);
-  } catch (const TextRequest& request) {
-    return request.text;
+  const CommandDefinition& command = FindCommand(arguments);
+  const std::unique_ptr<CLI::App> app = MakeParser(command, options);
+  const std::string name = command.name;
+  const std::ptrdiff_t words = name.empty() ? 0 : 1 + std::count(name.begin(), name.end(), ' ');
+  std::vector<std::string> rest(arguments.begin() + words, arguments.end());
+  if (name.empty() && !rest.empty() && !rest[0].empty()) CheckSpelling(rest[0], "");
+  if (command.command == kRules && rest.empty()) Refuse("rules: missing command (list, check, test, trace or schema)");
+  if (command.command == kRules) CheckSpelling(rest[0], "rules ");
+  if (command.command == kRun || command.command == kTry) {
+    const auto job = rest.begin() + static_cast<std::ptrdiff_t>(JobBegin(*app, rest, command.command == kTry));
+    options->job.assign(job != rest.end() && *job == "--" ? job + 1 : job, rest.end());
+    rest.erase(job, rest.end());
   }
+  if (std::optional<std::string> text = Parse(*app, std::move(rest))) return text;
+  CheckRemote(*options);
+  CheckCombinations(*app, *options);
+  if (command.command == kRulesTrace && !options->paths.empty()) SetTracedPlace(options);
   return std::nullopt;
 }
 

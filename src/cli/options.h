@@ -5,12 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "diagnose/report.h"
 #include "input/limits.h"
-#include "read/failure_reader.h"
 #include "report/text/text_printer.h"
 
 namespace whyoom {
@@ -31,8 +29,7 @@ enum class Command {
   kSkill
 };
 enum class Format { kText, kJson, kNdjson, kMarkdown, kHtml, kGithub, kSarif, kJunit };
-enum class ColorMode { kAuto, kAlways, kNever };
-enum class ProgressMode { kAuto, kAlways, kNever };
+enum class When { kAuto, kAlways, kNever };
 
 // A value of an option, by its name.
 template <typename T>
@@ -74,21 +71,18 @@ struct Options {
   std::string output;  // empty: standard output
   std::vector<ExtraOutput> extra_outputs;
   std::string source_root;  // sources below it are named relative to it; empty: names as in the log
-  ColorMode color = ColorMode::kAuto;
+  When color = When::kAuto;
   Detail detail = Detail::kUsual;
-  bool quiet = false;                // no notes, no progress, no warnings
-  std::vector<std::string> select;   // failures to report (see cli/report_filter.h); empty: all
-  std::vector<std::string> ignore;   // failures not to report
-  std::vector<std::string> fail_on;  // failures that make the exit status 1; empty: all
+  bool quiet = false;               // no notes, no progress, no warnings
+  std::vector<std::string> ignore;  // failures to hide: codes ("E1000"), with a scenario ("E1000.3"), ids
   bool exit_zero = false;
   bool strict = false;     // a memory error that matches no rule counts as found
   bool follow = false;     // keep reading growing inputs
   std::size_t jobs = 0;    // parallel reads; 0: one per processor. For kTry: parallel compiles; 0: one per two
   Limits limits;           // per input path
-  TimeRange range;         // for kDiagnose: report only failures in this range
   std::string files_from;  // list of more paths; empty: none, "-": standard input
   bool nulls = false;      // its names end with NUL bytes, not with line breaks
-  ProgressMode progress = ProgressMode::kAuto;
+  When progress = When::kAuto;
   std::string resume;           // journal of results; empty: none
   std::string xla_dump;         // folder; empty: none
   std::string tried;            // file with results of remedies for the compile that failed; empty: none
@@ -105,9 +99,5 @@ struct Options {
 // Parses the arguments (without the program's name) into `options`, or returns the text of --help or --version. Throws
 // Error for wrong usage.
 std::optional<std::string> ParseOptions(const std::vector<std::string>& arguments, Options* options);
-
-// Parses a bound as users write it: what ParseTimestamp accepts; a date, meaning its midnight; a date and time without
-// seconds; or a time before `now`: "45s", "30m", "2h", "7d". Returns nullopt for anything else.
-std::optional<Timestamp> ParseTimeBound(std::string_view text, const Timestamp& now);
 
 }  // namespace whyoom

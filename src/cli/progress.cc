@@ -5,8 +5,7 @@
 
 #include <chrono>
 
-#include "cli/file_writer.h"
-#include "cli/terminal.h"
+#include "cli/output.h"
 #include "report/failure_view.h"
 #include "report/layout.h"
 #include "text/utf8.h"
@@ -21,13 +20,13 @@ constexpr const char* kClear = "\r\x1b[K";
 }  // namespace
 
 bool ShowsProgress(const Options& options) {
-  if (options.progress != ProgressMode::kAuto) return options.progress == ProgressMode::kAlways;
+  if (options.progress != When::kAuto) return options.progress == When::kAlways;
   return !options.quiet && MovesCursor(STDERR_FILENO);
 }
 
 ProgressBar::ProgressBar(const Options& options, const BatchCounts& counts, const ReadControl& control)
     : counts_(counts), control_(control) {
-  const bool at_once = options.progress == ProgressMode::kAlways;
+  const bool at_once = options.progress == When::kAlways;
   if (ShowsProgress(options)) thread_ = std::thread([this, at_once] { Show(at_once); });
 }
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/file_writer.h"
+#include "cli/output.h"
 #include "facts/array.h"
 #include "input/error.h"
 #include "report/record/describe.h"
@@ -37,14 +37,13 @@ struct Entry {
   std::string settings;
   std::uint64_t artifacts = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t unknown_times = 0;
   std::vector<Problem> problems;
 };
 
 void Describe(auto& v, RecordOf<Entry> auto& entry) {
   NeedAll(v, "path", entry.path, "size", entry.size, "modified", entry.modified, "settings", entry.settings,
           "artifacts", entry.artifacts, "bytes", entry.bytes);
-  MaybeAll(v, "unknown_times", entry.unknown_times, "problems", entry.problems);
+  MaybeAll(v, "problems", entry.problems);
 }
 
 struct StoredFailure {
@@ -179,7 +178,6 @@ std::optional<Report> ResumeJournal::Recall(const Artifact& input, const FileSta
   Report report;
   report.artifacts = entry->artifacts;
   report.bytes = entry->bytes;
-  report.unknown_times = entry->unknown_times;
   report.problems = std::move(entry->problems);
   if (const auto table = json.find("table"); table != json.end()) {
     report.table = TableFromRecord(*table, rules_.rules());
@@ -197,7 +195,6 @@ void ResumeJournal::Record(const Artifact& input, const FileStamp& stamp, const 
                              .settings = settings_,
                              .artifacts = report.artifacts,
                              .bytes = report.bytes,
-                             .unknown_times = report.unknown_times,
                              .problems = report.problems});
   if (report.table) json["table"] = ToRecord(*report.table, rules_.head().fingerprint);
   const std::string line = LineOf(json) + "\n";

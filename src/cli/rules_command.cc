@@ -15,8 +15,8 @@
 
 #include "cli/embedded.h"
 #include "cli/exit_status.h"
-#include "cli/print_report.h"
-#include "cli/terminal.h"
+#include "cli/output.h"
+#include "cli/run_context.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "facts/evidence.h"
@@ -24,12 +24,15 @@
 #include "input/error.h"
 #include "input/walk.h"
 #include "read/engine.h"
+#include "report/explanation.h"
+#include "report/failure_view.h"
 #include "report/layout.h"
+#include "report/printers.h"
 #include "report/text/text_printer.h"
 #include "report/trace_document.h"
 #include "rules/rule_compiler.h"
 #include "rules/suggest.h"
-#include "text/regex_options.h"
+#include "text/numbers.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -50,15 +53,11 @@ std::string FaultListing(const std::vector<Fault>& faults) {
   return WithoutCommands(text);  // file names and keys may be untrusted, and a CI server may print them
 }
 
-std::string FaultText(const std::vector<Fault>& faults) {
-  return fmt::format("the rules have {} {}:\n{}", faults.size(), faults.size() == 1 ? "error" : "errors",
-                     FaultListing(faults));
-}
-
 RuleSet Load(const std::vector<RuleFile>& files, std::vector<RuleEntry>* entries = nullptr) {
   CompiledRules compiled = AddToBuiltIn(files, entries);
-  if (!compiled.faults.empty()) throw Error(FaultText(compiled.faults));
-  return std::move(compiled.rules);
+  const std::size_t count = compiled.faults.size();
+  if (count == 0) return std::move(compiled.rules);
+  throw Error(fmt::format("the rules have {}:\n{}", Counted(count, "error", "errors"), FaultListing(compiled.faults)));
 }
 
 int Check(const Options& options) {
@@ -80,26 +79,16 @@ int Test(const Options& options) {
 
 constexpr std::size_t kMostTitle = 200;
 
-std::string ToText(const std::vector<RuleEntry>& entries, const TextOptions& options) {
-  doc::Blocks blocks;
-  for (const RuleEntry& entry : entries) {
-    const auto* last = blocks.empty() ? nullptr : std::get_if<doc::Section>(&blocks.back().content);
-    if (last == nullptr || last->title != entry.section)
-      blocks.emplace_back(doc::Section{entry.section, {doc::List{doc::List::Style::kFields, {}}}});
-    auto& list = std::get<doc::List>(std::get<doc::Section>(blocks.back().content).blocks.front().content);
-    doc::Item item{.text = doc::Words(CutBytes(Printable(entry.title), kMostTitle)),
-                   .label = doc::Words(Printable(entry.id))};
-    for (const std::string& change : entry.changes)
-      item.blocks.emplace_back(doc::Paragraph{doc::Words(Printable(change))});
-    list.items.push_back(std::move(item));
-  }
-  return PrintBlocks(blocks, options);
-}
-
+// One line per entry, for grep.
 int ListRules(const Options& options) {
   std::vector<RuleEntry> entries;
   Load(FindRuleFiles(options), &entries);
-  WriteOutput(ToText(entries, StyleOf(options, !options.output.empty())), options.output);
+  std::string text;
+  for (const RuleEntry& entry : entries) {
+    text += Printable(fmt::format("{} {}: {}", entry.section, entry.id, CutBytes(entry.title, kMostTitle))) + "\n";
+    for (const std::string& change : entry.changes) text += "    " + Printable(change) + "\n";
+  }
+  WriteOutput(WithoutCommands(text), options.output);
   return kNothing;
 }
 
@@ -149,6 +138,40 @@ Value AsRead(const Failure& failure, const std::string& name) {
     if (const Fact* figure = contradiction.figures.Find(name)) return figure->value;
   }
   return failure.facts.Get(name);
+}
+
+constexpr std::string_view kAll = "all";
+
+// Finds a framework by id or name. Throws Error, which lists the frameworks (and "all" if `or_all`), if there is none.
+const Framework& NamedFramework(const RuleSet& rules, const std::string& name, bool or_all) {
+  if (const Framework* found = rules.FindFramework(name)) return *found;
+  std::vector<std::string> known;
+  for (const Framework& framework : rules.frameworks) known.push_back(framework.id);
+  const std::string near = Nearest(LowerAscii(name), known);
+  throw Error(fmt::format("--framework {}: unknown framework{} (expected one of {}{})", Printable(name),
+                          near.empty() ? "" : fmt::format(", did you mean '{}'?", Printable(near)),
+                          Printable(Listing(known)), or_all ? ", or all" : ""));
+}
+
+// Returns the frameworks whose steps are shown; empty for all.
+Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked) {
+  if (asked == kAll) return {};
+  if (asked.empty()) {
+    const Framework* usual = rules.default_framework();
+    return usual == nullptr ? Frameworks() : Frameworks{usual};
+  }
+  return {&NamedFramework(rules, asked, true)};
+}
+
+std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& given) {
+  // "E1000.?" is how reports name an undecided scenario.
+  const std::string topic = given.ends_with(kUndecidedSuffix) ? given.substr(0, given.rfind(kUndecidedSuffix)) : given;
+  if (topic.empty()) return std::nullopt;
+  if (std::optional<Explanation> found = FindExplanation(rules, topic)) return found;
+  const std::string near = SuggestTopic(rules, topic);
+  const std::string meant = near.empty() ? "" : fmt::format(", did you mean '{}'?", near);
+  throw Error(
+      fmt::format("unknown topic '{}'{} (`whyoom explain` lists the topics)", Printable(topic), Printable(meant)));
 }
 
 }  // namespace
@@ -208,14 +231,15 @@ int RunRules(const Options& given) {
 }
 
 void SetTracedPlace(Options* options) {
-  static const Regex place(R"((?s)(.+):(\d{1,18}))");
-  std::string path;
+  std::string& path = options->paths[0];
   std::error_code error;
-  if (std::filesystem::exists(options->paths[0], error) ||
-      !re2::RE2::FullMatch(options->paths[0], place, &path, &options->trace_line))
-    return;
-  options->paths[0] = path;
-  if (options->trace_line == 0) throw Error("LOG:LINE: invalid line 0 (lines are counted from 1)");
+  const std::size_t colon = path.rfind(':');
+  if (colon == path.npos || std::filesystem::exists(path, error)) return;
+  const std::optional<std::uint64_t> line = ParseWholeNumber(path.substr(colon + 1));
+  if (line == 0) throw Error("LOG:LINE: invalid line 0 (lines are counted from 1)");
+  if (!line) return;
+  options->trace_line = *line;
+  path.resize(colon);
 }
 
 std::string ShownValue(const Value& value) {
@@ -270,6 +294,20 @@ std::string TestRules(const RuleSet& rules, bool* ok) {
   }
   *ok = failed == 0;
   return WithoutCommands(text + fmt::format("{} examples of failures, {} failed\n", count, failed));
+}
+
+int RunExplain(const RuleSet& rules, const Options& options) {
+  const std::optional<Explanation> explanation = ExplanationOf(rules, options.paths.empty() ? "" : options.paths[0]);
+  const Frameworks frameworks = FrameworksOf(rules, options.framework);
+  const doc::Blocks blocks = explanation ? ExplanationBlocks(rules, *explanation, frameworks) : TopicBlocks(rules);
+  WriteFormats(options, [&](Format format, const TextOptions& style) {
+    return format == Format::kMarkdown ? PrintMarkdownPage(blocks) : PrintBlocks(blocks, style);
+  });
+  return kNothing;
+}
+
+std::string SelectedFramework(const Options& options, const RuleSource& rules) {
+  return options.framework.empty() ? "" : NamedFramework(rules.rules(), options.framework, false).id;
 }
 
 }  // namespace whyoom

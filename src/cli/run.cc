@@ -1,12 +1,9 @@
 #include "cli/run.h"
 
-#include <execinfo.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -18,11 +15,10 @@
 #include "cli/diff.h"
 #include "cli/embedded.h"
 #include "cli/exit_status.h"
-#include "cli/file_writer.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/rules_command.h"
 #include "cli/run_context.h"
-#include "cli/terminal.h"
 #include "cli/try_command.h"
 #include "input/error.h"
 #include "report/explanation.h"
@@ -80,32 +76,9 @@ int Dispatch(Options options) {
   }
 }
 
-// Released after an allocation failure, because destructors may need memory during unwinding.
-constexpr std::size_t kReserveBytes = std::size_t{1} << 20;
-std::atomic<void*> reserved_memory{nullptr};
-
-void OnShortMemory() {
-  if (void* const released = reserved_memory.exchange(nullptr)) {
-    std::free(released);
-    throw std::bad_alloc();
-  }
-  constexpr std::string_view kMessage = "whyoom: out of memory\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, kMessage.data(), kMessage.size());
-  _exit(kCouldNotRun);
-}
-
-// Unwinding loads a library on first use, and aborts if there is no memory for it. Load it now.
-void PrepareForShortMemory() {
-  void* frame = nullptr;
-  backtrace(&frame, 1);
-  reserved_memory = std::malloc(kReserveBytes);
-  std::set_new_handler(OnShortMemory);
-}
-
 }  // namespace
 
 int RunCommandLine(const std::vector<std::string>& arguments) {
-  PrepareForShortMemory();
   Options options;
   // Ignore SIGXFSZ: write() and ftruncate() report EFBIG themselves.
   std::signal(SIGXFSZ, SIG_IGN);

@@ -16,10 +16,9 @@
 #include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/kill_evidence.h"
-#include "cli/print_report.h"
+#include "cli/output.h"
 #include "cli/run_context.h"
 #include "cli/source_lines.h"
-#include "cli/terminal.h"
 #include "cli/try_command.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
@@ -193,7 +192,7 @@ int Diagnose(const RunContext& run, const FinishedJob& job, const std::string& k
   Report report = run.MakeReport(std::move(found));
   report.exit_status = job.result.exit_status;
   const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.lines, job.silence);
-  run.filter.Apply(&report);
+  run.Hide(&report);
   if (job.trial != nullptr) AddRoom(job.trial->folder(), &report);
   if (job.dump.temporary()) ForgetFolder(job.dump.path(), &report);
   AddSourceLines(options.source_root.empty() ? "." : options.source_root, &report);

@@ -3,16 +3,40 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "cli/print_report.h"
+#include "cli/exit_status.h"
+#include "cli/output.h"
 #include "cli/source_lines.h"
 #include "cli/try_command.h"
 #include "diagnose/dump_report.h"
 #include "input/error.h"
+#include "report/explanation.h"
+#include "report/record/fields.h"
+#include "report/summary.h"
 #include "text/utf8.h"
 
 namespace whyoom {
+namespace {
+
+// The failure that an element of --ignore names, or scenarios of one; nullopt if it names neither.
+std::optional<Explanation> FindIgnored(const RuleSet& rules, const std::string& element) {
+  std::optional<Explanation> topic = FindExplanation(rules, element);
+  const bool is_failure = topic && topic->failure != nullptr;
+  if (is_failure && (topic->topic == topic->failure->code || !topic->scenarios.empty())) return topic;
+  return std::nullopt;
+}
+
+bool IsIgnored(const RuleSet& rules, const std::string& element, const Failure& failure) {
+  if (element == failure.id) return true;
+  const std::optional<Explanation> topic = FindIgnored(rules, element);
+  if (!topic || topic->failure->code != failure.rule->code) return false;
+  const auto is_its = [&](const Scenario* each) { return failure.scenario && failure.scenario->id == each->id; };
+  return topic->topic == failure.rule->code || std::any_of(topic->scenarios.begin(), topic->scenarios.end(), is_its);
+}
+
+}  // namespace
 
 RunContext::RunContext(const Options& given, const OutputFiles& files, std::optional<RuleSet> added_rules)
     : options(given),
@@ -20,8 +44,14 @@ RunContext::RunContext(const Options& given, const OutputFiles& files, std::opti
       added(std::move(added_rules)),
       rules(added ? RuleSource(*added) : RuleSource()),
       engine(rules),
-      filter(options, rules),
-      framework(SelectedFramework(options, rules)) {}
+      framework(SelectedFramework(options, rules)) {
+  for (const std::string& element : options.ignore) {
+    if (IsId(element) || FindIgnored(rules.rules(), element)) continue;
+    const std::string near = SuggestTopic(rules.rules(), element);
+    throw Error(fmt::format("--ignore {}: unknown code{}", Printable(element),
+                            near.empty() ? "" : ", did you mean '" + near + "'?"));
+  }
+}
 
 std::optional<double> RunContext::Limit() const {
   if (options.hbm.empty()) return std::nullopt;
@@ -49,10 +79,27 @@ Report RunContext::MakeReport(Report found) const {
 }
 
 int RunContext::Print(Report* report) const {
-  filter.Apply(report);
+  Hide(report);
   AddSourceLines(options.source_root.empty() ? "." : options.source_root, report);
   Write(*report);
-  return filter.ExitStatus(*report);
+  return ExitStatus(*report);
+}
+
+void RunContext::Hide(Report* report) const {
+  std::erase_if(report->failures, [&](const Failure& failure) {
+    const bool is_hidden = std::any_of(options.ignore.begin(), options.ignore.end(), [&](const std::string& element) {
+      return IsIgnored(rules.rules(), element, failure);
+    });
+    if (is_hidden) report->hidden.insert(failure.id);
+    return is_hidden;
+  });
+}
+
+int RunContext::ExitStatus(const Report& report) const {
+  if (options.exit_zero) return kNothing;
+  if (!AllRead(report)) return kUnreadInput;
+  const bool is_unknown = report.strict && !ProblemsByKind(report).unknown.empty();
+  return is_unknown || !report.failures.empty() ? kFound : kNothing;
 }
 
 void RunContext::Write(const Report& report) const { WriteReport(report, options, STDOUT_FILENO); }

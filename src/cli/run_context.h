@@ -1,4 +1,4 @@
-// State shared by the commands that print a report: the rules and the filter.
+// State shared by the commands that print a report.
 #pragma once
 
 #include <chrono>
@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/file_writer.h"
 #include "cli/options.h"
-#include "cli/report_filter.h"
+#include "cli/output.h"
 #include "diagnose/report.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
@@ -33,16 +32,20 @@ struct RunContext {
   // Draws the conclusions.
   Report MakeReport(Report found) const;
 
-  // Applies the filter and writes the rest. Returns the exit status.
+  // Hides failures and writes the others. Returns the exit status.
   int Print(Report* report) const;
-  void Write(const Report& report) const;  // without the filter
+  void Write(const Report& report) const;
+
+  // Removes the failures of --ignore. A scenario hides only failures of which it is known.
+  void Hide(Report* report) const;
+  // Returns 0, 1 or 3 for the report after Hide.
+  int ExitStatus(const Report& report) const;
 
   const Options& options;
   const OutputFiles& outputs;
   const std::optional<RuleSet> added;
   const RuleSource rules;
   const Engine engine;
-  const ReportFilter filter;
   const std::string framework;  // id of the framework whose steps are shown; empty: the log's framework
 };
 

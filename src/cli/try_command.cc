@@ -15,11 +15,10 @@
 
 #include "cli/embedded.h"
 #include "cli/exit_status.h"
-#include "cli/file_writer.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
+#include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/terminal.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"
 #include "input/error.h"

@@ -231,7 +231,6 @@ Report ArtifactFailures::Finish(ReadEnd end) {
   Report report;
   report.artifacts = 1;
   report.bytes = end.bytes;
-  report.unknown_times = end.unknown_times;
   for (Problem& problem : end.problems) {
     problem.path = artifact_.path;
     problem.member = artifact_.member;

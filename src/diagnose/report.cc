@@ -20,7 +20,6 @@ void Report::Join(Report other) {
   artifacts = SaturatingAdd(artifacts, other.artifacts);
   retry = retry || other.retry;
   bytes = SaturatingAdd(bytes, other.bytes);
-  unknown_times += other.unknown_times;
   std::move(other.problems.begin(), other.problems.end(), std::back_inserter(problems));
   problems_left_out = SaturatingAdd(problems_left_out, other.problems_left_out);
   constexpr std::size_t kMostHidden = 5000;  // the smallest ids, so that the order does not matter
@@ -33,13 +32,6 @@ Report MakeReport(const std::string& rules_fingerprint, Report found) {
   Report report = std::move(found);
   report.version = WHYOOM_VERSION;
   report.rules_fingerprint = rules_fingerprint;
-  if (const std::uint64_t reports = report.unknown_times; reports > 0)
-    report.problems.push_back(
-        {"time range", "",
-         fmt::format("{} of failures {} no time that can be compared with --since or --until; {} kept",
-                     reports == 1 ? "1 report" : fmt::format("{} reports", reports), reports == 1 ? "has" : "have",
-                     reports == 1 ? "it was" : "they were"),
-         true, Problem::kNote});
   if (report.table) {
     report.failures = report.table->Finish(&report.problems);
     report.reports_left_out = report.table->left_out();

@@ -26,7 +26,6 @@ struct Report {
 
   std::uint64_t artifacts = 0;      // number read, even partly: inputs, or members unpacked from them
   std::uint64_t bytes = 0;          // unpacked
-  std::uint64_t unknown_times = 0;  // failures kept although it is unknown whether they are in the time range
   std::vector<Problem> problems;
   std::uint64_t problems_left_out = 0;  // number beyond what a report can contain
   std::set<std::string> hidden;         // ids of failures that the user does not want to see; bounded

@@ -16,8 +16,6 @@ namespace {
 void JoinPrograms(CompiledProgram program, CompiledProgram* kept) {
   if (program.where < kept->where) std::swap(program, *kept);
   kept->occurrences = SaturatingAdd(kept->occurrences, program.occurrences);
-  kept->first_time = std::min(kept->first_time, program.first_time);  // an unknown time is the smallest
-  kept->last_time = kept->last_time && program.last_time ? std::max(kept->last_time, program.last_time) : std::nullopt;
 }
 
 bool NeedsMore(const CompiledProgram& a, const CompiledProgram& b) {

@@ -13,7 +13,6 @@
 #include "facts/array.h"
 #include "facts/evidence.h"
 #include "text/numbers.h"
-#include "text/timestamp.h"
 
 namespace whyoom {
 
@@ -156,8 +155,6 @@ struct CompiledProgram {
   std::vector<Allocation> allocations;        // dumps only: the largest that are live at the peak
   std::optional<ProgramEstimates> estimates;  // dumps only, if they contain the program's HLO
   std::uint64_t occurrences = 1;              // number of dumps or of log lines
-  std::optional<Timestamp> first_time;        // of the occurrences; nullopt if one has no time
-  std::optional<Timestamp> last_time;
 };
 
 // Computes the id from the basis and the facts, except the limit, the chip and all places.

@@ -181,7 +181,7 @@ bool Members::OpenPacked(std::unique_ptr<Stream>* packed) {
     why_not = fmt::format("{} archives are not supported; unpack it first", NameOf(packing));
   } else if (std::cmp_greater_equal(levels_.size(), limits_.depth)) {
     why_not =
-        fmt::format("packed ({}) more than {} levels deep (--max-depth); not read", NameOf(packing), limits_.depth);
+        fmt::format("packed ({}) more than {} levels deep; not read", NameOf(packing), limits_.depth);
   } else if (!limits_.sandbox) {
     unpacker = OpenUnpacker(**packed, packing, limits_.memory);
   } else if (auto process = WorkerProcess::Get(limits_.memory, &why_not)) {
@@ -203,7 +203,7 @@ void Members::OpenNextMember() {
   if (IsArchive(level.packing) && ++members_ > limits_.members) {
     stopped_ = true;
     return Report(level.artifact,
-                  fmt::format("stopped after {} members (--max-members); the rest was not read", limits_.members));
+                  fmt::format("stopped after {} members; the rest was not read", limits_.members));
   }
   current_ = level.artifact;
   if (IsArchive(level.packing)) current_.member += (current_.member.empty() ? "" : "/") + name;

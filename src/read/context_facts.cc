@@ -123,8 +123,7 @@ void ContextFacts::AddTo(const FailureRule& rule, std::uint64_t offset, Evidence
   for (const auto& [at, found] : used) facts->Add(*found);
 }
 
-std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, const JoinedLines& joined,
-                                             const std::optional<Timestamp>& time) {
+std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, const JoinedLines& joined) {
   CompiledProgram program;
   program.basis = "log";
   const Place place = joined.PlaceOf(found.match.begin);
@@ -138,7 +137,6 @@ std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, 
   program.facts.Add(Derive(found.context->derived, program.facts), /*replace=*/true);
   const double need = program.facts.Number("need_bytes").value_or(0);
   if (!(need > 0) || need > kMaxBytes) return std::nullopt;
-  program.first_time = program.last_time = time;
   Identify(&program);
   return program;
 }

@@ -17,7 +17,6 @@
 #include "read/message.h"
 #include "rules/pattern_set.h"
 #include "rules/rule_set.h"
-#include "text/timestamp.h"
 
 namespace whyoom {
 
@@ -95,7 +94,6 @@ class ContextFacts {
 };
 
 // Returns the program that a match reports, or nullopt if a capture is cut off or the size is implausible.
-std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, const JoinedLines& joined,
-                                             const std::optional<Timestamp>& time);
+std::optional<CompiledProgram> ReadStatement(const ContextFinder::Found& found, const JoinedLines& joined);
 
 }  // namespace whyoom

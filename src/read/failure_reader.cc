@@ -21,11 +21,6 @@ void LineReader::Pause() {
 
 std::vector<Failure> LineReader::Take() {
   std::vector<Failure> done = std::exchange(shared_.done, {});
-  std::erase_if(done, [this](const Failure& failure) {
-    const std::optional<bool> contained = options_.range.Contains(failure.time);
-    if (!contained) ++end_.unknown_times;
-    return contained == false;
-  });
   std::stable_sort(done.begin(), done.end(), [](const Failure& a, const Failure& b) {
     return std::tie(a.where.offset, a.stream_name) < std::tie(b.where.offset, b.stream_name);
   });
@@ -37,11 +32,7 @@ ReadEnd LineReader::Finish() {
   end_.problems = Problems();
   end_.signs = signs_.Take();
   end_.programs.LeaveOut(shared_.programs.left_out());
-  for (CompiledProgram& program : shared_.programs.Take()) {
-    const bool is_outside =
-        options_.range.Contains(program.first_time) == false && options_.range.Contains(program.last_time) == false;
-    if (!is_outside) end_.programs.Add(std::move(program));
-  }
+  for (CompiledProgram& program : shared_.programs.Take()) end_.programs.Add(std::move(program));
   return std::move(end_);
 }
 
@@ -114,8 +105,7 @@ void LineReader::FeedLine(Line line, const RawLine& raw) {
   seeks_signs_ = seeks_signs_ || may_matter;
   if (seeks_signs_ && line.offset >= looked_ahead_to_) signs_.Look(line, engine_.matchers().progress);
   line.healthy = engine_.matchers().candidate_errors.IsHealthy(line, raw);
-  line.is_candidate_error = may_matter && options_.range.Contains(line.time) != false &&
-                            engine_.matchers().candidate_errors.Finds(line, raw, options_.recorder);
+  line.is_candidate_error = may_matter && engine_.matchers().candidate_errors.Finds(line, raw, options_.recorder);
   stream->session.Feed(std::move(line));
   EnforceMemoryLimit(stream);
   const bool is_active = stream->session.active();

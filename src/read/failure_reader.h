@@ -29,27 +29,7 @@
 
 namespace whyoom {
 
-// The half-open range [since, until); an absent bound is no limit. A bound without a time zone is compared with each
-// timestamp as printed: with the local time of a logger that names no zone, and with UTC if the zone is known.
-struct TimeRange {
-  std::optional<Timestamp> since;
-  std::optional<Timestamp> until;
-
-  // Returns nullopt if that is unknown: there is no time, or it has no time zone although the bound has one.
-  std::optional<bool> Contains(const std::optional<Timestamp>& time) const {
-    if (!since && !until) return true;
-    if (!time) return std::nullopt;
-    const auto known = [&](const std::optional<Timestamp>& bound) {
-      return !bound || time->zone_known || !bound->zone_known;
-    };
-    if (known(since) && since && time->microseconds < since->microseconds) return false;
-    if (known(until) && until && time->microseconds >= until->microseconds) return false;
-    return known(since) && known(until) ? std::optional(true) : std::nullopt;
-  }
-};
-
 struct ReadOptions {
-  TimeRange range;                 // failures outside are dropped
   std::size_t threads = 0;         // extra threads that search a large input; do not affect the result
   ReadControl* control = nullptr;  // ends the input from another thread, and counts its bytes; may be null
   const Stop* stop = nullptr;      // ends the work on lines, even inside a line; may be null
@@ -58,11 +38,10 @@ struct ReadOptions {
 
 // Results of an artifact besides its failures.
 struct ReadEnd {
-  std::uint64_t bytes = 0;          // unpacked
-  std::uint64_t unknown_times = 0;  // failures kept although their time cannot be compared with the range
-  ProgramTable programs;            // the programs of its statements; their artifact is not set
-  Signs signs;                      // that the job went on after a failure
-  std::vector<Problem> problems;    // notes on what was left out, and the unknown errors; their artifact is not set
+  std::uint64_t bytes = 0;        // unpacked
+  ProgramTable programs;          // the programs of its statements; their artifact is not set
+  Signs signs;                    // that the job went on after a failure
+  std::vector<Problem> problems;  // notes on what was left out, and the unknown errors; their artifact is not set
 };
 
 // Turns the lines of one artifact into failures: cleans the lines, separates the streams, and reports which further

@@ -179,7 +179,7 @@ void Session::AddContexts(const JoinedLines& joined, const Line& front) {
     }
     if (found.context->is_program) {
       if (finder_.IsQuoted({before_, pending_}, joined.ColumnOf(found.match.begin))) continue;
-      std::optional<CompiledProgram> program = ReadStatement(found, joined, front.time);
+      std::optional<CompiledProgram> program = ReadStatement(found, joined);
       if (!program) continue;
       shared_.programs.Add(*std::move(program));
     }

@@ -135,7 +135,7 @@ std::string NothingFoundText(const Report& report) {
 
 std::string HiddenText(const Report& report) {
   if (report.hidden.empty()) return {};
-  return "Hidden: " + Counted(report.hidden.size(), "failure", "failures") + " excluded by --select or --ignore.";
+  return "Hidden: " + Counted(report.hidden.size(), "failure", "failures") + " excluded by --ignore.";
 }
 
 }  // namespace whyoom

@@ -93,7 +93,7 @@ bool AllRead(const Report& report);
 // True if no input could be read at all.
 bool NothingRead(const Report& report);
 
-// "Hidden: 2 failures excluded by --select or --ignore."; empty if nothing is hidden.
+// "Hidden: 2 failures excluded by --ignore."; empty if nothing is hidden.
 std::string HiddenText(const Report& report);
 
 }  // namespace whyoom

@@ -291,30 +291,4 @@ TEST_CASE("--output writes a file", "[cli]") {
   CHECK(RunWhyoom({"--output", scratch.path() + "/no/such/folder/file", "-"}, kFailure).exit_status == 2);
 }
 
-TEST_CASE("a time range excludes failures known to be outside it", "[cli]") {
-  const ScratchFolder scratch;
-  const std::string early = scratch.Write("early.log", "2026-11-20T09:00:00Z " + kFailure);
-  const std::string late = scratch.Write("late.log", "2026-11-20T15:00:00Z " + kFailure);
-  const std::string timeless = scratch.Write("timeless.log", kFailure);
-  const auto places = [](const std::vector<std::string>& arguments) {
-    std::vector<std::string> all = {"--format", "json"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    std::string text;
-    const json report = json::parse(RunWhyoom(all).out);
-    for (const json& found : report["diagnoses"]) text += found["where"]["path"].get<std::string>();
-    return text;
-  };
-  CHECK(places({"--since", "2026-11-20T12:00:00Z", early, late}) == late);
-  CHECK(places({"--until", "2026-11-20 12:00", early, late}) == early);
-  CHECK(RunWhyoom({"--since", "2026-11-21", early, late}).exit_status == 0);
-  CHECK(RunWhyoom({"--since", "2026-11-20", early}).exit_status == 1);
-  const ProcessResult kept = RunWhyoom({"--since", "1h", timeless});
-  CHECK(kept.exit_status == 1);
-  CHECK(kept.out.find("0100") != std::string::npos);
-  CHECK(kept.out.find("no time") != std::string::npos);
-  const ProcessResult refused = RunWhyoom({"--since", "yesterday", early});
-  CHECK(refused.exit_status == 2);
-  CHECK(refused.err.find("invalid time 'yesterday'") != std::string::npos);
-}
-
 }  // namespace TEST_FILE

@@ -60,18 +60,10 @@ TEST_CASE("an input that reaches a limit yields a problem and status 3", "[cli]"
   CHECK(problems[0]["path"] == packed);
   CHECK(problems[0]["what"] == "stopped after 64 KiB unpacked (--max-bytes); the rest was not read");
   CHECK(RunWhyoom({"--max-bytes", "1M", packed}).exit_status == 1);
-  CHECK(RunWhyoom({"--max-depth", "0", packed}).exit_status == 3);
   const std::string archive = scratch.Write("a.tar", Archive("ustar", {{"a", "fine\n"}, {"b", kFailure}}));
-  CHECK(RunWhyoom({"--max-members", "2", archive}).exit_status == 1);
-  CHECK(RunWhyoom({"--max-members", "1", archive}).exit_status == 3);
   CHECK(RunWhyoom({"--max-time", "0.000001", archive}).exit_status == 3);
-  CHECK(RunWhyoom({"--max-memory", "1K", scratch.Write("a.xz", Compress("xz", kFailure))}).exit_status == 3);
-  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{{"--max-bytes", "many"},
-                                                                                     {"--max-bytes", "-1"},
-                                                                                     {"--max-depth", "-1"},
-                                                                                     {"--max-depth", "1000"},
-                                                                                     {"--max-time", "-1"},
-                                                                                     {"--max-memory", "0"}}) {
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"--max-bytes", "many"}, {"--max-bytes", "-1"}, {"--max-time", "-1"}}) {
     INFO(wrong[0] << " " << wrong[1]);
     CHECK(RunWhyoom({wrong[0], wrong[1], archive}).exit_status == 2);
   }
@@ -93,7 +85,7 @@ TEST_CASE("diff reads compressed logs with the same limits", "[cli]") {
   const std::string packed = scratch.Write("a.zst", Compress("zstd", kFailure));
   const std::string plain = scratch.Write("b.log", kFailure);
   CHECK(RunWhyoom({"diff", packed, plain}).exit_status == 1);
-  CHECK(RunWhyoom({"diff", "--max-depth", "0", packed, plain}).exit_status == 3);
+  CHECK(RunWhyoom({"diff", "--max-bytes", "1", packed, plain}).exit_status == 3);
 }
 
 TEST_CASE("member names cannot control the terminal", "[cli]") {

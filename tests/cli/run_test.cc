@@ -237,7 +237,7 @@ TEST_CASE("run prints a report that cannot be written, and keeps the exit status
     CHECK(result.err.find("whyoom: cannot write " + (options.size() > 2 ? "/dev/full" : gone)) != std::string::npos);
     CHECK(result.err.find("1000") != std::string::npos);
   }
-  CHECK(RunShell(kPrintLog, {"--output", "/dev/full", "--exit-retry"}).exit_status == 42);
+  CHECK(RunShell(kPrintLog, {"--output", "/dev/full", "--exit-retry", "42"}).exit_status == 42);
   const ProcessResult file = RunWhyoom({"--output", "/dev/full", kPointsLog});
   CHECK(file.exit_status == 2);
   CHECK(file.out.find("E1000") == 0);

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "clean_text.h"
-#include "cli/print_report.h"
+#include "cli/output.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "fuzz/report_text.h"

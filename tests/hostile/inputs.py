@@ -251,7 +251,7 @@ class Scenes:
         names = os.listdir(".")
         word = say("word of the command line", "member")
         return [["rules", "check", "--", *names], ["rules", "list", "--", *names], ["explain", "--", word],
-                ["--since", word], ["--format", b"html=" + word + b"/x", "."], ["--rules", word, "."], ["--resume", word + b"/x", "."]]
+                ["--ignore", word], ["--format", b"html=" + word + b"/x", "."], ["--rules", word, "."], ["--resume", word + b"/x", "."]]
 
 
 # The fields of a part with free text, from a log or from the author of the part.

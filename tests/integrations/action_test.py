@@ -176,7 +176,7 @@ class ActionTest(unittest.TestCase):
 
     def test_an_option_may_contain_blanks(self):
         self.put("train.log", ADAM)
-        self.assertEqual(self.run_action(paths="train.log", args="--until\n2001-01-01 12:00\n--exit-zero"), 0)
+        self.assertEqual(self.run_action(paths="train.log", args="--source-root\nmy sources\n--exit-zero"), 0)
 
     def test_a_command_that_fails_is_diagnosed(self):
         self.put("train.log", ADAM)

@@ -100,7 +100,7 @@ class KubernetesTest(Job):
 
     def test_help_documents_the_exit_status(self):
         text = self.run_in([WHYOOM, "run", "--help"]).stdout
-        self.assertRegex(text, r"With --exit-retry, whyoom exits with 42\b")
+        self.assertRegex(text, r"With --exit-retry, whyoom exits with STATUS\b")
 
 
 class SlurmTest(Job):

@@ -196,7 +196,7 @@ std::unique_ptr<Unpacker> OpenUnpacker(ByteSource& source, Packing packing, std:
 }
 
 std::string NeedsMore(Packing packing, std::size_t memory) {
-  return fmt::format("unpacking its {} data further needs more than {} (--max-memory); the rest was not read",
+  return fmt::format("unpacking its {} data further needs more than {}; the rest was not read",
                      NameOf(packing), WholeSize(memory));
 }
 

@@ -44,7 +44,7 @@ std::unique_ptr<Unpacker> OpenUnpacker(ByteSource& source, Packing packing, std:
 // OpenUnpacker for compressed streams.
 std::unique_ptr<Unpacker> OpenStream(ByteSource& source, Packing packing, std::size_t memory);
 
-// "unpacking its zip data further needs more than 128 MiB (--max-memory); the rest was not read"
+// "unpacking its zip data further needs more than 128 MiB; the rest was not read"
 std::string NeedsMore(Packing packing, std::size_t memory);
 
 // Sets a locale that can express all names, because libarchive drops names that the thread's locale cannot express.

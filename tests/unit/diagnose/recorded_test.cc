@@ -12,7 +12,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "cli/diff.h"
-#include "cli/file_writer.h"
+#include "cli/output.h"
 #include "cli/options.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"

@@ -137,7 +137,7 @@ TEST_CASE("bytes in another format are a problem and yield no text", "[input]") 
 TEST_CASE("a decoder that needs more memory than allowed is not run", "[input]") {
   const Unpacked read = Undo(Compress("xz", "text\n"), Packing::kXz, 1 << 16);
   CHECK(read.text.empty());
-  CHECK(read.problem == "unpacking its xz data further needs more than 64 KiB (--max-memory); the rest was not read");
+  CHECK(read.problem == "unpacking its xz data further needs more than 64 KiB; the rest was not read");
 }
 
 }  // namespace TEST_FILE

@@ -1,5 +1,5 @@
 // Reports are written completely or not at all, even through links.
-#include "cli/file_writer.h"
+#include "cli/output.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
