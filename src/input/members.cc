@@ -180,8 +180,7 @@ bool Members::OpenPacked(std::unique_ptr<Stream>* packed) {
   if (packing == Packing::kSevenZip) {
     why_not = fmt::format("{} archives are not supported; unpack it first", NameOf(packing));
   } else if (std::cmp_greater_equal(levels_.size(), limits_.depth)) {
-    why_not =
-        fmt::format("packed ({}) more than {} levels deep; not read", NameOf(packing), limits_.depth);
+    why_not = fmt::format("packed ({}) more than {} levels deep; not read", NameOf(packing), limits_.depth);
   } else if (!limits_.sandbox) {
     unpacker = OpenUnpacker(**packed, packing, limits_.memory);
   } else if (auto process = WorkerProcess::Get(limits_.memory, &why_not)) {
@@ -202,8 +201,7 @@ void Members::OpenNextMember() {
   if (!level.unpacker->Next(&name)) return Close();
   if (IsArchive(level.packing) && ++members_ > limits_.members) {
     stopped_ = true;
-    return Report(level.artifact,
-                  fmt::format("stopped after {} members; the rest was not read", limits_.members));
+    return Report(level.artifact, fmt::format("stopped after {} members; the rest was not read", limits_.members));
   }
   current_ = level.artifact;
   if (IsArchive(level.packing)) current_.member += (current_.member.empty() ? "" : "/") + name;

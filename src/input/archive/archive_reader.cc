@@ -196,8 +196,8 @@ std::unique_ptr<Unpacker> OpenUnpacker(ByteSource& source, Packing packing, std:
 }
 
 std::string NeedsMore(Packing packing, std::size_t memory) {
-  return fmt::format("unpacking its {} data further needs more than {}; the rest was not read",
-                     NameOf(packing), WholeSize(memory));
+  return fmt::format("unpacking its {} data further needs more than {}; the rest was not read", NameOf(packing),
+                     WholeSize(memory));
 }
 
 }  // namespace whyoom
