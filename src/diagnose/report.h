@@ -24,8 +24,8 @@ struct Report {
   std::uint64_t programs_left_out = 0;    // beyond the report's limit
   std::map<std::string, std::uint64_t> reports_left_out;  // by code: failures beyond the report's limit
 
-  std::uint64_t artifacts = 0;      // number read, even partly: inputs, or members unpacked from them
-  std::uint64_t bytes = 0;          // unpacked
+  std::uint64_t artifacts = 0;  // number read, even partly: inputs, or members unpacked from them
+  std::uint64_t bytes = 0;      // unpacked
   std::vector<Problem> problems;
   std::uint64_t problems_left_out = 0;  // number beyond what a report can contain
   std::set<std::string> hidden;         // ids of failures that the user does not want to see; bounded

@@ -74,12 +74,10 @@ TEST_CASE("depth is limited, and other members are read", "[input]") {
   for (int i = 0; i < 8; ++i) nested = Compress("gzip", nested);
   CHECK(Lines(Unpack(nested)) == std::vector<std::string>{": text\n"});
   for (int i = 8; i < 25; ++i) nested = Compress("gzip", nested);
-  CHECK(Unpack(nested).problems ==
-        std::vector<std::string>{": packed (gzip) more than 8 levels deep; not read"});
+  CHECK(Unpack(nested).problems == std::vector<std::string>{": packed (gzip) more than 8 levels deep; not read"});
   const ReadBack beside = Unpack(Archive("ustar", {{"a.gz", nested}, {"b", "after\n"}}));
   CHECK(Lines(beside) == std::vector<std::string>{"b: after\n"});
-  CHECK(beside.problems ==
-        std::vector<std::string>{"a.gz: packed (gzip) more than 8 levels deep; not read"});
+  CHECK(beside.problems == std::vector<std::string>{"a.gz: packed (gzip) more than 8 levels deep; not read"});
   Limits none;
   none.depth = 0;
   CHECK(Unpack(Compress("zstd", "x"), none).problems.size() == 1);
@@ -209,8 +207,7 @@ TEST_CASE("the memory of a decoder is limited", "[input]") {
   constexpr std::uint32_t kOneAndAHalfGiB = 37;  // 3 << 29
   const ReadBack xz = Unpack(XzWithDictionary(kOneAndAHalfGiB));
   REQUIRE(xz.problems.size() == 1);
-  CHECK(xz.problems[0].find("unpacking its xz data further needs more than 128 MiB") !=
-        std::string::npos);
+  CHECK(xz.problems[0].find("unpacking its xz data further needs more than 128 MiB") != std::string::npos);
   Limits generous;
   generous.memory = std::size_t{2} << 30;
   CHECK(Lines(Unpack(XzWithDictionary(kOneAndAHalfGiB), generous)) == std::vector<std::string>{": text\n"});
@@ -219,8 +216,7 @@ TEST_CASE("the memory of a decoder is limited", "[input]") {
   const std::string zstd("\x28\xb5\x2f\xfd\x00\xa8\x29\x00\x00text\n", 14);
   const ReadBack wide = Unpack(zstd);
   REQUIRE(wide.problems.size() == 1);
-  CHECK(wide.problems[0].find("unpacking its zstd data further needs more than 128 MiB") !=
-        std::string::npos);
+  CHECK(wide.problems[0].find("unpacking its zstd data further needs more than 128 MiB") != std::string::npos);
   CHECK(Lines(Unpack(zstd, generous)) == std::vector<std::string>{": text\n"});
 }
 
