@@ -72,13 +72,11 @@ TEST_CASE("readings of many artifacts are joined", "[diagnose]") {
   CHECK_FALSE(all.retry);
   Report more;
   more.retry = true;
-  more.unknown_times = 2;
   more.problems = {{"c.log", "", "cut"}};
   more.problems_left_out = 4;
   all.Join(more);
   all.Join(more);
   CHECK(all.retry);
-  CHECK(all.unknown_times == 4);
   CHECK(all.problems_left_out == 8);
   CHECK(all.problems.size() == 2);
   CHECK(ShowAll(std::move(all)) == "T1 x2 in a.log; program 6 x2 in a.log; ");
@@ -93,14 +91,6 @@ TEST_CASE("findings are available while the artifact is being read", "[diagnose]
   CHECK(found.SoFar().Finish(&problems).size() >= 1);
   for (std::vector<Failure> more = reader.Next(); !more.empty(); more = reader.Next()) found.Add(std::move(more), "");
   CHECK(ShowAll(found.Finish(reader.Finish())).starts_with("T2 x"));
-}
-
-TEST_CASE("a time that cannot be compared with the range is counted", "[diagnose]") {
-  ReadOptions options;
-  options.range.since = ParseTimestamp("2026-11-20T12:00:00Z");
-  const Report report = Read(kFails, "job.log", options);
-  CHECK(report.unknown_times == 1);
-  CHECK(report.table);
 }
 
 }  // namespace TEST_FILE

@@ -124,16 +124,5 @@ TEST_CASE("any line is shown as printable text of limited length", "[read]") {
   CHECK(problems[0].text.ends_with("…"));
 }
 
-TEST_CASE("the time range applies to unknown errors, too", "[read]") {
-  const std::string log = "2026-03-01T10:00:00Z ERROR pool a is out of memory\n" + Chatter(100) +
-                          "2026-03-02T10:00:00Z ERROR pool b is out of memory\n";
-  CHECK(ProblemsOf(log).size() == 2);
-  ReadOptions options;
-  options.range.since = ParseTimestamp("2026-03-02T00:00:00Z");
-  const std::vector<Problem> problems = ProblemsOf(log, options);
-  REQUIRE(problems.size() == 1);
-  CHECK(problems[0].line == 102);
-}
-
 }  // namespace TEST_FILE
 }  // namespace whyoom
