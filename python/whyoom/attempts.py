@@ -185,6 +185,7 @@ class Trial:
         before = read_results(request)
         self._before = before.get("attempts", [])
         self._error = before.get("error")
+        self._rooms = before.get("rooms", {})
         self.room: dict[str, int] = {}  # of the program: "batch", "largest_batch" that fits, …
         self._program = program
         self._path = str(request["results"])
@@ -292,10 +293,10 @@ class Trial:
         found.update(unchanged_bytes=self._unchanged.need, limit_bytes=self.limit)
         found.update(seconds=self._unchanged.seconds, stopped=self._stopped)
         found.update({"error": self._error} if self._error else {}, earlier=self._program.earlier)
-        write_json(self._path, found)
         if self.room:
-            folder = os.path.dirname(self._path)
-            write_json(os.path.join(folder, f"room-{self._program.module}"), self.room)
+            self._rooms[self._program.module] = self.room
+        found["rooms"] = self._rooms
+        write_json(self._path, found)
 
     def _is_over(self) -> bool:
         if not self._stopped and time.monotonic() - self._begin > self._limits.total:

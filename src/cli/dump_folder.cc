@@ -43,14 +43,25 @@ std::optional<std::string> DumpFlag(const std::string& flags) {
   return value;
 }
 
-void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump* dump, std::vector<Problem>* problems) {
+void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump* dump, std::vector<Problem>* problems,
+                   std::time_t since) {
   const std::size_t before = problems->size();
+  struct stat info {};
   for (Walk walk({path}); const std::optional<Artifact> file = walk.Next(problems);) {
-    outputs.ThrowIfOutput(file->path);
-    dump->AddFile(file->path);
+    if (since > 0 && (stat(file->path.c_str(), &info) != 0 || info.st_mtime < since - kClockSlack)) continue;
+    if (dump->AddFile(file->path)) outputs.ThrowIfOutput(file->path);
   }
   if (dump->empty() && problems->size() == before)
     problems->push_back({path, "", std::string("no XLA dump found: ") + kWhyNoDump});
+}
+
+XlaDump ReadDump(const std::string& path, std::time_t since, const OutputFiles& outputs) {
+  XlaDump dump;
+  std::error_code error;
+  std::vector<Problem> ignored;
+  // XLA writes "-" to standard output; gs:// is not a local path.
+  if (fs::is_directory(path, error)) AddDumpFolder(path, outputs, &dump, &ignored, since);
+  return dump;
 }
 
 TemporaryFolder::TemporaryFolder(const std::string& name) {
@@ -84,19 +95,6 @@ DumpFolder::DumpFolder(const char* flags, bool add) {
     return;
   }
   flags_ = set + (set.empty() ? "" : " ") + std::string(kFlag) + "=" + path_;
-}
-
-XlaDump ReadDump(const std::string& path, std::time_t since, const OutputFiles& outputs) {
-  XlaDump dump;
-  struct stat info {};
-  // XLA writes "-" to standard output; gs:// is not a local path.
-  if (path.empty() || stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return dump;
-  std::vector<Problem> ignored_problems;
-  for (Walk walk({path}); const std::optional<Artifact> artifact = walk.Next(&ignored_problems);) {
-    const bool is_new = stat(artifact->path.c_str(), &info) == 0 && info.st_mtime >= since - kClockSlack;
-    if (is_new && dump.AddFile(artifact->path)) outputs.ThrowIfOutput(artifact->path);
-  }
-  return dump;
 }
 
 }  // namespace whyoom

@@ -21,11 +21,12 @@ inline constexpr const char* kWhyNoDump =
 // Returns the value of --xla_dump_to in the text of XLA_FLAGS (the last one, like XLA), or nullopt.
 std::optional<std::string> DumpFlag(const std::string& flags);
 
-// Registers all dump files below the folder. Throws Error if an output would overwrite any file below it.
-void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump* dump, std::vector<Problem>* problems);
+// Registers all dump files below the folder that are not older than `since`. Throws Error if an output would overwrite
+// one of them.
+void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump* dump, std::vector<Problem>* problems,
+                   std::time_t since = 0);
 
-// Reads the dump in a folder, without files older than `since`. Empty if there is no such folder. Throws Error if an
-// output would overwrite a file of the dump.
+// The same for a new dump, which is empty if there is no such folder.
 XlaDump ReadDump(const std::string& path, std::time_t since, const OutputFiles& outputs);
 
 // A folder that only this user can read; removed with the object.

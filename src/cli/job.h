@@ -76,53 +76,55 @@ JobResult RunJob(const Job& job, const JobSignals& signals, const std::function<
 // result, from 0 to 255, or nullopt if the child was killed. Call it while there is no other thread.
 std::optional<int> RunApart(const JobSignals& signals, const std::function<int()>& work);
 
-// Stores the first 8 MiB and the last 56 MiB of the output. Add never blocks and never throws. Read returns a line feed
-// for each dropped line, so that line numbers stay right.
+// Keeps the first 8 MiB and at least the last 28 MiB of the output, together at most 64 MiB. Add neither blocks nor
+// throws, as long as it gets less than 28 MiB at once. Read returns a line feed for each dropped line, so that line
+// numbers stay right.
 class JobLog : public ByteSource {
  public:
   static constexpr std::size_t kFirst = std::size_t{8} << 20;
-  static constexpr std::size_t kMost = std::size_t{64} << 20;
+  static constexpr std::size_t kLast = std::size_t{28} << 20;
 
-  void Add(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const std::size_t at = PlaceOf(added_);
-      const std::size_t count = std::min(bytes.size(), kMost - at);
-      char* const place = bytes_.get() + at;
-      if (added_ >= kMost) dropped_lines_ += static_cast<std::uint64_t>(std::count(place, place + count, '\n'));
-      std::memcpy(place, bytes.data(), count);
-      added_ += count;
-      bytes.remove_prefix(count);
-    }
+  JobLog() {
+    first_.reserve(kFirst);
+    last_.reserve(2 * kLast);
   }
 
-  // Number of bytes that were not stored.
-  std::uint64_t dropped_bytes() const { return added_ - std::min<std::uint64_t>(added_, kMost); }
+  void Add(std::string_view bytes) {
+    const std::size_t first = std::min(bytes.size(), kFirst - first_.size());
+    first_ += bytes.substr(0, first);
+    bytes.remove_prefix(first);
+    if (last_.size() + bytes.size() > 2 * kLast) {
+      const std::size_t dropped = last_.size() - kLast;
+      dropped_bytes_ += dropped;
+      dropped_lines_ += static_cast<std::uint64_t>(std::count(last_.begin(), last_.begin() + dropped, '\n'));
+      last_.erase(0, dropped);
+    }
+    last_ += bytes;
+  }
+
+  std::uint64_t dropped_bytes() const { return dropped_bytes_; }
 
   // Call only after the last Add.
   std::size_t Read(char* buffer, std::size_t capacity) override {
-    if (read_ == kFirst && dropped_lines_ > 0) {
-      const std::size_t count = std::min<std::uint64_t>(capacity, dropped_lines_);
-      std::memset(buffer, '\n', count);
-      dropped_lines_ -= count;
+    if (read_ < first_.size() || dropped_lines_ == 0) {
+      const bool is_last = read_ >= first_.size();
+      const std::size_t count =
+          is_last ? last_.copy(buffer, capacity, read_ - first_.size()) : first_.copy(buffer, capacity, read_);
+      read_ += count;
       return count;
     }
-    if (read_ == kFirst) read_ += dropped_bytes();
-    const std::size_t at = PlaceOf(read_);
-    const std::uint64_t end = read_ < kFirst ? kFirst : kMost;
-    const std::size_t count = std::min<std::uint64_t>({capacity, added_ - read_, end - at});
-    std::memcpy(buffer, bytes_.get() + at, count);
-    read_ += count;
+    const std::size_t count = std::min<std::uint64_t>(capacity, dropped_lines_);
+    std::memset(buffer, '\n', count);
+    dropped_lines_ -= count;
     return count;
   }
 
  private:
-  // Where byte number `n` of the output is stored.
-  static std::size_t PlaceOf(std::uint64_t n) { return n < kFirst ? n : kFirst + (n - kFirst) % (kMost - kFirst); }
-
-  const std::unique_ptr<char[]> bytes_ = std::make_unique_for_overwrite<char[]>(kMost);
-  std::uint64_t added_ = 0;  // bytes
+  std::string first_;
+  std::string last_;
+  std::uint64_t dropped_bytes_ = 0;
   std::uint64_t dropped_lines_ = 0;
-  std::uint64_t read_ = 0;  // number of the next byte to read
+  std::size_t read_ = 0;  // bytes of the two strings
 };
 
 }  // namespace whyoom

@@ -319,8 +319,6 @@ void AddTrying(Adder add) {
   if (!add.Is(kTry)) return;
   add.Value("--topology", "CHIPS", attempts.topology, "Run CMD without a TPU, for chips such as v5e-8");
   add.Choose("--progress", to.progress);
-  add.group = "";                                  // not in --help
-  add.Value("--finish", "", attempts.finish, "");  // for the Python part
 }
 
 void AddLimits(Adder add) {
@@ -389,7 +387,7 @@ void CheckCombinations(const CLI::App& app, const Options& options) {
     if (options.command == kRun && option->get_group() == kTrying && option->count() > 0 && !attempts.after_failure)
       Refuse(option->get_name() + " requires --try");
   }
-  if (options.command != kTry || !attempts.finish.empty()) return;
+  if (options.command != kTry) return;
   if (!attempts.topology.empty() && options.job.empty())
     Refuse("--topology requires a command: whyoom try --topology CHIPS -- CMD ...");
   if (options.paths.empty() == options.job.empty())

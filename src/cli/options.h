@@ -57,7 +57,6 @@ struct TryOptions {
   bool use_cache = true;
   std::string topology;  // of the TPU that the command does not have: "v5e-8"; empty: it runs as it is
   std::string patch;     // file for the patch of the first remedy that fits; empty: none
-  std::string finish;    // report the programs for the Python part, whose folder this is
 };
 
 struct Options {

@@ -46,43 +46,23 @@ std::string NameOfJob(const std::vector<std::string>& command) {
 
 namespace {
 
-// Processes that wait for a failed one give up within minutes.
-constexpr std::chrono::minutes kLongestSilence{10};
-// The job survived failures with more lines after them: tracebacks of launchers and output at exit are shorter.
-constexpr std::uint64_t kMostLinesAfter = 500;
-constexpr int kLastSignal = 64;
-constexpr std::array kCrashes = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
-
 bool EndedByItself(int exit_status) {
+  constexpr std::array kCrashes = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
+  constexpr int kLastSignal = 64;
   const int signal = exit_status - kSignalled;
   const bool signalled = signal > 0 && signal <= kLastSignal;
   return !signalled || std::find(kCrashes.begin(), kCrashes.end(), signal) != kCrashes.end();
 }
 
-// Line of the failure's last report; 0 if unknown, because only about the first hundred reports are stored.
-std::uint64_t LastLine(const Failure& failure) {
-  const auto& places = failure.tally.places;
-  if (failure.tally.reports > std::max<std::uint64_t>(places.size(), 1)) return 0;
-  std::uint64_t last = std::max(failure.where.line, failure.where.last_line);
-  for (const Where& place : places) last = std::max({last, place.line, place.last_line});
-  return last;
-}
-
-// Whether the failure ended the job, see FailsAgain.
-bool EndedJob(const Failure& failure, int exit_status, std::uint64_t lines) {
-  const std::uint64_t last = LastLine(failure);
-  return !failure.recovered && !failure.may_have_recovered && exit_status != 0 && EndedByItself(exit_status) &&
-         last > 0 && last + kMostLinesAfter >= lines;
-}
-
 }  // namespace
 
-bool FailsAgain(const Report& report, int exit_status, std::uint64_t lines, std::chrono::seconds silence) {
-  if (report.failures.empty() || !report.reports_left_out.empty() || silence > kLongestSilence) return false;
-  if (!ProblemsByKind(report).unknown.empty()) return false;
-  return std::all_of(report.failures.begin(), report.failures.end(), [&](const Failure& failure) {
-    return failure.retry.answer == Retry::Answer::kNever && EndedJob(failure, exit_status, lines);
-  });
+bool FailsAgain(const Report& report, int exit_status) {
+  if (report.failures.empty() || !report.reports_left_out.empty() || !ProblemsByKind(report).unknown.empty())
+    return false;
+  return exit_status != 0 && EndedByItself(exit_status) &&
+         std::all_of(report.failures.begin(), report.failures.end(), [](const Failure& failure) {
+           return failure.retry.answer == Retry::Answer::kNever && !failure.recovered && !failure.may_have_recovered;
+         });
 }
 
 namespace {
@@ -117,33 +97,6 @@ bool LacksList(const Report& report) {
   });
 }
 
-// Reports in a format for programs are always printed. `is_notable`: the job was killed, or some output was not read,
-// which is reported even if nothing was found.
-void Print(const Options& options, const Report& report, bool line_open, bool is_notable) {
-  const bool has_notes = is_notable || !ProblemsByKind(report).unknown.empty();
-  const bool as_text = options.format == Format::kText;
-  const bool nothing_to_print = as_text && report.failures.empty() && (!has_notes || options.quiet);
-  // Always writes requested files, so that they never contain the report of an earlier job.
-  if (nothing_to_print && options.output.empty()) return WriteExtraOutputs(report, options);
-  WriteReport(report, options, STDERR_FILENO, std::string(line_open ? "\n" : "") + (as_text ? "\n" : ""));
-}
-
-// Writes a record of a job that ended with status 0 to the JSON files of the options, as evidence for `whyoom diff`.
-// The log may contain a failure all the same: of a pipe, only the last command's status counts.
-void RecordSuccess(const RunContext& run, JobLog* log) {
-  Options options = run.options;
-  const auto is_record = [](Format format) { return format == Format::kJson || format == Format::kNdjson; };
-  std::erase_if(options.extra_outputs, [&](const ExtraOutput& extra) { return !is_record(extra.format); });
-  const bool to_file = !options.output.empty() && is_record(options.format);
-  if (options.extra_outputs.empty() && !to_file) return;
-  Report report = run.MakeReport(ReadLog(run.engine, NameOfJob(options.job), ReadControl(), log));
-  report.exit_status = 0;
-  WriteExtraOutputs(report, options);
-  if (to_file)
-    WriteOutput(PrintReport(report, options.format, StyleOf(options, true, STDERR_FILENO), ""), options.output,
-                STDERR_FILENO);
-}
-
 bool FailedToCompile(const FailureTable& table) {
   const std::vector<const Failure*> failures = table.entries();
   return std::any_of(failures.begin(), failures.end(), [](const Failure* failure) {
@@ -153,31 +106,58 @@ bool FailedToCompile(const FailureTable& table) {
 
 struct FinishedJob {
   const JobResult& result;
-  std::uint64_t lines;           // that it printed
-  std::chrono::seconds silence;  // before its end
   const DumpFolder& dump;
   const Trial* trial;  // null without --try
   JobLog& log;
+
+  bool HasResults() const { return trial != nullptr && trial->HasResults(); }
 };
+
+// Prints the report to standard error or the file of --output. As text only if it is about something, see `is_notable`:
+// the job was killed, or some output was not read. Always writes the requested files, so that they never contain the
+// report of an earlier job; those of a job that succeeded are evidence for `whyoom diff`.
+void Print(const RunContext& run, const Report& report, const FinishedJob& job, bool is_notable) {
+  const Options& options = run.options;
+  const bool has_notes = is_notable || !ProblemsByKind(report).unknown.empty();
+  const bool as_text = options.format == Format::kText;
+  const bool succeeded = job.result.exit_status == 0 && !job.HasResults();
+  const bool is_silent = succeeded || (as_text && report.failures.empty() && (!has_notes || options.quiet));
+  try {
+    if (is_silent && options.output.empty()) {
+      WriteExtraOutputs(report, options);
+    } else {
+      WriteReport(report, options, STDERR_FILENO,
+                  std::string(job.result.line_open ? "\n" : "") + (as_text ? "\n" : ""));
+    }
+    WritePatch(report, options);
+  } catch (const Error& error) {
+    WriteError(fmt::format("whyoom: {}\n", error.what()));
+  }
+}
 
 // Adds the results of the trial, if the process has tried remedies or failed to compile.
 void AddTrial(const RunContext& run, const FinishedJob& job, ReadControl* control, XlaDump* modules, Report* found) {
   if (job.trial == nullptr) return;
-  if (HasResults(job.trial->folder())) {
+  const bool has_results = job.HasResults();
+  if (has_results) {
     if (!found->table) found->table.emplace(run.rules.rules());
     if (found->table->entries().empty()) modules->MarkAsInputs();  // it hid its error
   } else if (!found->table || !FailedToCompile(*found->table)) {
     return;
   }
   try {
-    job.trial->Finish(job.dump, *modules, control, found);
+    if (!has_results)
+      job.trial->Run({{"command", nlohmann::json::array()}, {"dump", job.dump.path()}, {"since", job.dump.since()}},
+                     *control);
+    job.trial->AddResults(*modules, control->stopped(), found);
+    control->stop = false;  // an interrupt ends the compiles only
   } catch (const Error& error) {
     found->problems.push_back({"--try", "", error.what(), true});
   }
 }
 
-// Prints why the job failed and returns the exit status. A signal ends it early; what was found so far is printed.
-// `kill`: how the job was killed, if nothing shows that memory ran out.
+// Reports what the job's output shows and returns the exit status. A signal ends the reading early; what was found so
+// far is printed. `kill`: how the job was killed, if nothing shows that memory ran out.
 int Diagnose(const RunContext& run, const FinishedJob& job, const std::string& kill) {
   const Options& options = run.options;
   ReadControl control;
@@ -191,9 +171,9 @@ int Diagnose(const RunContext& run, const FinishedJob& job, const std::string& k
   if (found.table) run.AddDump(modules, std::nullopt, &found);
   Report report = run.MakeReport(std::move(found));
   report.exit_status = job.result.exit_status;
-  const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status, job.lines, job.silence);
+  const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status);
   run.Hide(&report);
-  if (job.trial != nullptr) AddRoom(job.trial->folder(), &report);
+  if (job.trial != nullptr) job.trial->AddRoom(&report);
   if (job.dump.temporary()) ForgetFolder(job.dump.path(), &report);
   AddSourceLines(options.source_root.empty() ? "." : options.source_root, &report);
   if (job.dump.temporary() && modules.empty() && LacksList(report))
@@ -202,17 +182,11 @@ int Diagnose(const RunContext& run, const FinishedJob& job, const std::string& k
     report.problems.push_back({"whyoom run", "", kill, true, Problem::kNote});
     is_notable = true;
   }
-  try {
-    Print(options, report, job.result.line_open, is_notable);
-    WritePatch(report, options);
-  } catch (const Error& error) {
-    WriteError(fmt::format("whyoom: {}\n", error.what()));
-  }
+  Print(run, report, job, is_notable);
   const int status = again ? *options.exit_retry : job.result.exit_status;
   if (status != job.result.exit_status && !options.quiet)
     WriteError(
-        fmt::format("whyoom: a retry would fail the same way; exiting with {} instead of the job's exit status "
-                    "{}\n",
+        fmt::format("whyoom: a retry would fail the same way; exiting with {} instead of the job's exit status {}\n",
                     status, job.result.exit_status));
   return status;
 }
@@ -224,10 +198,8 @@ int ReportJob(const RunContext& run, const FinishedJob& job, const std::optional
   if (!result.undelivered.empty())
     WriteError(
         fmt::format("{}whyoom: a part of the job's output could not be written: {}\n", before, result.undelivered));
-  if (result.exit_status == 0 && (job.trial == nullptr || !HasResults(job.trial->folder()))) {
-    RecordSuccess(run, &job.log);
-    return 0;
-  }
+  const bool has_files = !run.options.output.empty() || !run.options.extra_outputs.empty();
+  if (result.exit_status == 0 && !has_files && !job.HasResults()) return 0;
   if (result.exit_status != kSignalled + SIGKILL) return Diagnose(run, job, "");
   const Kill kill = DescribeKill(kills_before);
   if (!kill.by_memory) return Diagnose(run, job, kill.line + "; nothing shows that memory ran out");
@@ -244,23 +216,16 @@ int RunWithTrial(const RunContext& run, const Trial* trial) {
   if (trial != nullptr) variables = trial->JobVariables();
   if (dump.flags()) variables["XLA_FLAGS"] = *dump.flags();
   JobLog log;
-  std::uint64_t line_count = 0;
-  auto last_output = std::chrono::steady_clock::now();
   const std::optional<std::uint64_t> kills_before = OomKills();
-  const JobResult result =
-      RunJob({options.job, variables, options.ignore_broken_pipe}, signals, [&](std::string_view lines) {
-        last_output = std::chrono::steady_clock::now();
-        line_count += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
-        log.Add(lines);
-      });
-  const auto silence = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - last_output);
+  const JobResult result = RunJob({options.job, variables, options.ignore_broken_pipe}, signals,
+                                  [&](std::string_view lines) { log.Add(lines); });
   if (!result.problem.empty()) {
     WriteError(fmt::format("whyoom: cannot run {}: {}\n", Printable(options.job[0]), result.problem));
     return result.exit_status;
   }
   const std::optional<int> status = RunApart(signals, [&] {
     try {
-      return ReportJob(run, {result, line_count, silence, dump, trial, log}, kills_before);
+      return ReportJob(run, {result, dump, trial, log}, kills_before);
     } catch (const std::exception& error) {
       WriteError(fmt::format("whyoom: the job was not diagnosed: {}\n", error.what()));
     }

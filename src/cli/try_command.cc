@@ -55,8 +55,6 @@ json ReadJson(const fs::path& path) {
   return found.is_object() ? found : json::object();
 }
 
-json ReadResultsIn(const fs::path& folder) { return ReadJson(folder / "results.json"); }
-
 // The interpreter of --python, or of the job if it is a Python.
 std::string PythonOf(const Options& options) {
   if (!options.attempts.python.empty()) return options.attempts.python;
@@ -102,52 +100,16 @@ int StatusOf(const Report& report, int nothing_failed) {
   return report.failures.empty() && nothing_failed != kUnreadInput ? nothing_failed : kCouldNotRun;
 }
 
-}  // namespace
-
-bool HasResults(const fs::path& folder) { return !ReadResultsIn(folder).value("attempts", json()).empty(); }
-
-namespace {
-
-// Why there are no results; empty if that is unknown.
-std::string ProblemOf(const fs::path& folder) {
-  const json found = ReadResultsIn(folder);
-  const std::string error = found.value("error", "");
-  return Printable(error.empty() ? found.value("stopped", "") : error);
-}
-
-// Adds the results to the report, which must have a table. Throws Error if there are none.
-void AddResults(const fs::path& folder, XlaDump inputs, bool was_interrupted, Report* found) {
-  if (!HasResults(folder)) {
-    const std::string why = ProblemOf(folder);
-    throw Error("cannot try remedies: " + (why.empty() ? "the job has not shown the function that failed" : why));
-  }
-  const std::string error = Printable(ReadResultsIn(folder).value("error", ""));
-  if (!error.empty()) found->problems.push_back({"--try", "", error, true});
-  Recompilation results = ReadResults((folder / "results.json").string());
-  if (was_interrupted) results.stopped = "interrupted";
-  inputs.MarkAsInputs();
-  for (const XlaDump::Module& module : inputs.InputModules()) {
-    if (module.name == results.module && (results.dump.empty() || module.failed)) results.dump = module.assignment;
-  }
-  found->table->settings.recompilation = std::move(results);
+// The limit of --hbm, or of the chip of --topology. Throws Error if that is unknown.
+std::optional<double> LimitOf(const RunContext& run) {
+  const std::string& chips = run.options.attempts.topology;
+  const std::optional<double> limit = run.Limit();
+  if (limit || chips.empty()) return limit;
+  if (const auto of_chip = ParseLimit(chips.substr(0, chips.find_first_of("-:")), run.rules.rules())) return of_chip;
+  throw Error(fmt::format("--topology: unknown chips '{}'", Printable(chips)));
 }
 
 }  // namespace
-
-void AddRoom(const fs::path& folder, Report* report) {
-  constexpr std::string_view kPrefix = "room-";  // then the module's name
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    const json found = name.starts_with(kPrefix) ? ReadJson(entry.path()) : json::object();
-    const auto replace = [&](const Evidence& facts, std::optional<ProgramEstimates>* estimates) {
-      if (found.empty() || !*estimates || kPrefix.data() + facts.Text("module") != name) return;
-      RecordReader reader(found);
-      Describe(reader, (*estimates)->room);
-    };
-    for (Failure& failure : report->failures) replace(failure.facts, &failure.estimates);
-    for (CompiledProgram& program : report->programs) replace(program.facts, &program.estimates);
-  }
-}
 
 void CheckRemedies(const RunContext& run) {
   std::vector<std::string> known;
@@ -186,45 +148,38 @@ Recompilation ReadResults(const std::string& path) {
   return *std::move(results);
 }
 
-namespace {
-
-// The limit of --hbm, or of the chip of --topology.
-std::optional<double> LimitOf(const RunContext& run) {
-  const std::string& chips = run.options.attempts.topology;
-  const std::optional<double> limit = run.Limit();
-  return limit || chips.empty() ? limit : ParseLimit(chips.substr(0, chips.find_first_of("-:")), run.rules.rules());
-}
-
-}  // namespace
-
 Trial::Trial(const RunContext& run) : run_(run) {
-  const fs::path package = folder_.path() / "whyoom_try";
+  const fs::path package = folder() / "whyoom_try";
   fs::create_directory(package);
   WriteText(package / "__init__.py", "");
   for (const EmbeddedFile& file : TryScripts()) WriteText(package / file.name, file.text);
-  fs::rename(package / "sitecustomize.py", folder_.path() / "sitecustomize.py");
-  WriteText(folder_.path() / "driver.py", kDriver);
-  WriteText(folder_.path() / "request.json", RequestOf(run, folder_.path()).dump());
+  fs::rename(package / "sitecustomize.py", folder() / "sitecustomize.py");
+  WriteText(folder() / "driver.py", kDriver);
+  WriteText(folder() / "request.json", RequestOf(run, folder()).dump());
 }
 
 std::map<std::string, std::string> Trial::JobVariables() const {
   const char* paths = std::getenv("PYTHONPATH");
   const std::string more = paths == nullptr || *paths == '\0' ? "" : ":" + std::string(paths);
-  return {{"PYTHONPATH", folder_.path().string() + more}, {"WHYOOM_TRY", (folder_.path() / "request.json").string()}};
+  return {{"PYTHONPATH", folder().string() + more}, {"WHYOOM_TRY", (folder() / "request.json").string()}};
 }
 
-// Runs the Python part with more keys in its request. It ignores variables that name other Python files.
-json Trial::Run(const json& more, const ReadControl& control) const {
-  json request = RequestOf(run_, folder_.path());
+json Trial::Results() const { return ReadJson(folder() / "results.json"); }
+
+bool Trial::HasResults() const { return !Results().value("attempts", json()).empty(); }
+
+// The Python part ignores variables that name other Python files.
+void Trial::Run(const json& more, const ReadControl& control) const {
+  json request = RequestOf(run_, folder());
   request.update(more);
-  const std::string path = (folder_.path() / "request.json").string();
+  const std::string path = (folder() / "request.json").string();
   try {
     WriteText(path, request.dump());
   } catch (const json::exception&) {
     throw Error("cannot try remedies: the command or the name of the dump is not in UTF-8");
   }
-  const auto python = request["python"].get<std::string>();
-  const pid_t child = StartFree({python, "-I", (folder_.path() / "driver.py").string(), path});
+  const std::string python = PythonOf(run_.options);
+  const pid_t child = StartFree({python, "-I", (folder() / "driver.py").string(), path});
   bool is_told = false;
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
@@ -235,66 +190,78 @@ json Trial::Run(const json& more, const ReadControl& control) const {
     throw Error(fmt::format("cannot try remedies: {}: {} {} (Python 3.9 or newer is needed)", Printable(python),
                             WIFSIGNALED(status) ? "signal" : "exit status",
                             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)));
-  return request;
 }
 
-void Trial::Finish(const DumpFolder& folder, const XlaDump& dump, ReadControl* control, Report* found) const {
-  if (!HasResults(folder_.path()))
-    Run({{"command", json::array()}, {"dump", folder.path()}, {"since", folder.since()}}, *control);
-  AddResults(folder_.path(), dump, control->stopped(), found);
-  control->stop = false;
+void Trial::AddResults(XlaDump dump, bool was_interrupted, Report* found) const {
+  const json written = Results();
+  const std::string error = Printable(written.value("error", ""));
+  if (!HasResults()) {
+    const std::string why = error.empty() ? Printable(written.value("stopped", "")) : error;
+    throw Error("cannot try remedies: " + (why.empty() ? "the job has not shown the function that failed" : why));
+  }
+  if (!error.empty()) found->problems.push_back({"--try", "", error, true});
+  Recompilation results = ReadResults((folder() / "results.json").string());
+  if (was_interrupted) results.stopped = "interrupted";
+  dump.MarkAsInputs();
+  for (const XlaDump::Module& module : dump.InputModules()) {
+    if (module.name == results.module && (results.dump.empty() || module.failed)) results.dump = module.assignment;
+  }
+  found->table->settings.recompilation = std::move(results);
+}
+
+void Trial::AddRoom(Report* report) const {
+  const json rooms = Results().value("rooms", json::object());
+  const auto replace = [&](const Evidence& facts, std::optional<ProgramEstimates>* estimates) {
+    const auto room = rooms.find(facts.Text("module"));
+    if (room == rooms.end() || !*estimates) return;
+    RecordReader reader(*room);
+    Describe(reader, (*estimates)->room);
+  };
+  for (Failure& failure : report->failures) replace(failure.facts, &failure.estimates);
+  for (CompiledProgram& program : report->programs) replace(program.facts, &program.estimates);
 }
 
 namespace {
 
-// Reads what the command printed, and adds to what it dumped. Throws Error if nothing could be compiled.
-Report ReadCommand(const RunContext& run, const fs::path& folder, const json& request, const json& state,
-                   XlaDump* dump) {
-  const std::string name = NameOfJob(request["command"]);
-  Report found = ReadArtifact(run.engine, {name, ""}, *OpenFile((folder / "output.txt").string()));
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.path().filename().string().starts_with("unchanged-"))  // a step compiled for --topology
+// Reads what the command printed, and adds the steps that were compiled for --topology to what it dumped. Throws Error
+// if nothing could be compiled.
+Report ReadCommand(const RunContext& run, const Trial& trial, XlaDump* dump) {
+  const std::string name = NameOfJob(run.options.job);
+  const bool is_virtual = !run.options.attempts.topology.empty();
+  Report found = ReadArtifact(run.engine, {name, ""}, *OpenFile((trial.folder() / "output.txt").string()));
+  for (const fs::directory_entry& entry : fs::directory_iterator(trial.folder())) {
+    if (entry.path().filename().string().starts_with("unchanged-"))
       AddDumpFolder(entry.path().string(), run.outputs, dump, &found.problems);
   }
-  if ((found.table && !found.table->entries().empty()) || !state.value("ran", false)) return found;
-  const bool is_virtual = request.contains("topology");
-  if (const std::string why = ProblemOf(folder); is_virtual && !why.empty() && !HasResults(folder))
-    throw Error("cannot try remedies: " + why);
-  const std::string end = Printable(state.value("end", ""));
+  const json written = trial.Results();
+  if ((found.table && !found.table->entries().empty()) || !written.contains("ended")) return found;
+  const std::string why = Printable(written.value("error", ""));
+  if (is_virtual && !why.empty() && !trial.HasResults()) throw Error("cannot try remedies: " + why);
+  const std::string end = Printable(written["ended"].value("end", ""));
   if (dump->empty())
     throw Error(fmt::format("cannot try remedies: the command {}: {}",
                             is_virtual ? "compiled no large step" : "wrote no XLA dump", end));
   // Without a TPU, a command usually ends at a value that was not computed.
-  if (state.value("failed", false) && !HasResults(folder))
+  if (written["ended"].value("failed", false) && !trial.HasResults())
     found.problems.push_back({name, "", end, !is_virtual, is_virtual ? Problem::kNote : ""});
   return found;
 }
 
-// Prints the report of what the Python part wrote to `folder`. Before that, with --finish, it asks for the facts of the
-// programs. `signal`: the one that ended it, or 0.
-int PrintTry(const RunContext& run, const fs::path& folder, const json& request, int signal, ReadControl* control) {
-  const bool is_done = run.options.attempts.finish.empty();
-  const json state = ReadJson(folder / "state.json");
-  const bool has_command = !request.at("command").empty();
-  if (signal != 0 && has_command && !state.contains("ran") && !HasResults(folder)) {
-    WriteError("whyoom: interrupted before anything was compiled\n");
-    return 128 + signal;
-  }
-  // A job's dump has no files older than the job; that of the command line may be of any age.
-  XlaDump dump = ReadDump(request.at("dump"), request.value("since", std::time_t{0}), run.outputs);
+// Adds the results to what the command printed and dumped. `dump`: also the user's own. `signal`: the one that ended
+// the Python part, or 0.
+Report ReadTrial(const RunContext& run, const Trial& trial, XlaDump dump, int signal, ReadControl* control) {
+  const bool has_command = !run.options.job.empty();
   Report found;
-  if (has_command) found = ReadCommand(run, folder, request, state, &dump);
+  if (has_command) found = ReadCommand(run, trial, &dump);
   if (!found.table) found.table.emplace(run.rules.rules());
   const std::optional<double> limit = LimitOf(run);
   if (limit) dump.FailAbove(*limit);
-  if (is_done) {
-    try {
-      AddResults(folder, dump, signal != 0, &found);
-    } catch (const Error& error) {
-      if (signal == 0 && !has_command) throw;
-      const std::string why = signal == 0 ? error.what() : "interrupted before a change was compiled";
-      found.problems.push_back({"--try", "", why, true});
-    }
+  try {
+    trial.AddResults(dump, signal != 0, &found);
+  } catch (const Error& error) {
+    if (signal == 0 && !has_command) throw;
+    const std::string why = signal == 0 ? error.what() : "interrupted before a change was compiled";
+    found.problems.push_back({"--try", "", why, true});
   }
   dump.MarkAsInputs();
   Limits limits = run.options.limits;
@@ -302,13 +269,10 @@ int PrintTry(const RunContext& run, const fs::path& folder, const json& request,
   dump.StopAt(control, limits);
   run.AddDump(dump, limit, &found);
   Report report = run.MakeReport(std::move(found));
-  AddRoom(folder, &report);
+  trial.AddRoom(&report);
   if (!report.failures.empty()) report.programs.clear();  // small steps that fit
-  if (is_done && request.value("temporary", false)) ForgetFolder(request["dump"], &report);
-  if (is_done) ForgetFolder(folder.string(), &report);
-  const int status = run.Print(&report);
-  WritePatch(report, run.options);
-  return signal != 0 ? 128 + signal : StatusOf(report, status);
+  ForgetFolder(trial.folder().string(), &report);
+  return report;
 }
 
 }  // namespace
@@ -317,50 +281,53 @@ int RunTry(const RunContext& run) {
   const Options& options = run.options;
   ReadControl control;
   const Interrupt interrupt(&control.stop);
-  const fs::path& asked = options.attempts.finish;
-  if (!asked.empty()) return PrintTry(run, asked, ReadJson(asked / "request.json"), 0, &control);
   CheckRemedies(run);
-  if (!options.attempts.topology.empty() && !LimitOf(run))
-    throw Error(fmt::format("--topology: unknown chips '{}'", Printable(options.attempts.topology)));
+  LimitOf(run);
   const Trial trial(run);
-  json more = {{"command", options.job}};
+  const std::string given = options.paths.empty() ? "" : options.paths.front();
   std::optional<DumpFolder> folder;
-  if (options.job.empty()) {
-    if (ReadDump(options.paths.front(), 0, run.outputs).empty())
-      throw Error(Printable(options.paths.front()) + ": no XLA dump (expected the folder of --xla_dump_to)");
-    more["dump"] = options.paths.front();
-  } else {
+  json more = {{"command", options.job}, {"dump", given}};
+  if (given.empty()) {
     folder.emplace(std::getenv("XLA_FLAGS"), options.attempts.topology.empty());
     std::map<std::string, std::string> variables = trial.JobVariables();
     if (folder->flags()) variables["XLA_FLAGS"] = *folder->flags();
     variables["JAX_ENABLE_COMPILATION_CACHE"] = "false";  // a compile from JAX's cache would write no dump
-    more.update({{"environment", variables},
-                 {"dump", folder->path()},
-                 {"temporary", folder->temporary()},
-                 {"since", folder->since()}});
+    more.update({{"environment", variables}, {"dump", folder->path()}, {"since", folder->since()}});
+  } else if (ReadDump(given, 0, run.outputs).empty()) {
+    throw Error(Printable(given) + ": no XLA dump (expected the folder of --xla_dump_to)");
   }
-  const json request = trial.Run(more, control);
+  trial.Run(more, control);
+  const int signal = interrupt.signal();
   control.stop = false;
   try {
-    return PrintTry(run, trial.folder(), request, interrupt.signal(), &control);
+    if (signal != 0 && folder && !trial.Results().contains("ended") && !trial.HasResults()) {
+      WriteError("whyoom: interrupted before anything was compiled\n");
+      return kSignalled + signal;
+    }
+    XlaDump dump = folder ? folder->Read(run.outputs) : ReadDump(given, 0, run.outputs);
+    Report report = ReadTrial(run, trial, std::move(dump), signal, &control);
+    if (folder && folder->temporary()) ForgetFolder(folder->path(), &report);
+    const int status = run.Print(&report);
+    WritePatch(report, options);
+    return signal != 0 ? kSignalled + signal : StatusOf(report, status);
   } catch (const json::exception&) {
     throw Error("cannot try remedies: the command has changed the private folder of whyoom");
   }
 }
 
 void WritePatch(const Report& report, const Options& options) {
-  if (options.attempts.patch.empty() || report.failures.empty()) return;
+  const std::string& path = options.attempts.patch;
+  if (path.empty() || report.failures.empty()) return;
+  std::string done = "was not written: no change that fits has a patch";
   for (const Failure& failure : report.failures) {
-    for (const RankedRemedy& ranked : failure.remedies) {
-      if (ranked.patch.empty()) continue;
-      WriteOutput(ranked.patch, options.attempts.patch);
-      WriteError(fmt::format("whyoom: {} has the patch of remedy {}: {}\n", Printable(options.attempts.patch),
-                             ranked.rank, ranked.remedy->title));
-      return;
-    }
+    const auto patched = std::find_if(failure.remedies.begin(), failure.remedies.end(),
+                                      [](const RankedRemedy& ranked) { return !ranked.patch.empty(); });
+    if (patched == failure.remedies.end()) continue;
+    WriteOutput(patched->patch, path);
+    done = fmt::format("has the patch of remedy {}: {}", patched->rank, patched->remedy->title);
+    break;
   }
-  WriteError(
-      fmt::format("whyoom: {} was not written: no change that fits has a patch\n", Printable(options.attempts.patch)));
+  WriteError(fmt::format("whyoom: {} {}\n", Printable(path), done));
 }
 
 }  // namespace whyoom

@@ -43,14 +43,19 @@ class Trial {
   // With these variables, a job's Python tries the remedies in the process whose compile fails.
   std::map<std::string, std::string> JobVariables() const;
 
-  // Compiles the program of the job's dump, which was read from `folder`, if the job's process has not, and adds the
-  // results to the report, which must have a table. An interrupt ends the compiles only, so its request to stop is
-  // withdrawn. Throws Error if nothing could be compiled.
-  void Finish(const DumpFolder& folder, const XlaDump& dump, ReadControl* control, Report* found) const;
+  // Runs the Python part, with more keys in its request, until it ends or `control` stops it. Throws Error if it fails.
+  void Run(const nlohmann::json& more, const ReadControl& control) const;
 
-  // Runs the Python part, with more keys in its request, until it ends or `control` stops it. Returns the request.
-  // Throws Error if it fails.
-  nlohmann::json Run(const nlohmann::json& more, const ReadControl& control) const;
+  // What the Python part has written: see attempts.py; an empty object if nothing.
+  nlohmann::json Results() const;
+  bool HasResults() const;  // of any compile
+
+  // Adds the results to the report, which must have a table. `dump`: that of the program. Throws Error if there are
+  // none.
+  void AddResults(XlaDump dump, bool was_interrupted, Report* found) const;
+
+  // Replaces estimated sizes that fit by the compiled ones.
+  void AddRoom(Report* report) const;
 
   const std::filesystem::path& folder() const { return folder_.path(); }
 
@@ -59,20 +64,13 @@ class Trial {
   const TemporaryFolder folder_{"whyoom-try"};
 };
 
-// Whether the Python part wrote results to the folder of a trial.
-bool HasResults(const std::filesystem::path& folder);
-
-// Replaces estimated sizes that fit by the compiled ones.
-void AddRoom(const std::filesystem::path& folder, Report* report);
-
 // Names the files of a temporary dump without its folder, which is removed.
 void ForgetFolder(const std::string& folder, Report* report);
 
 // Reads results that the Python part wrote. Throws Error if it cannot.
 Recompilation ReadResults(const std::string& path);
 
-// Tries remedies on the program of a dump or of a command, and prints the report. Returns the exit status. The Python
-// part calls whyoom with --finish for the facts of the programs.
+// Tries remedies on the program of a dump or of a command, and prints the report. Returns the exit status.
 int RunTry(const RunContext& run);
 
 // Writes the patch of the cheapest remedy that fits to the file of --patch, if any.
