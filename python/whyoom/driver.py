@@ -1,8 +1,8 @@
 """The Python part of `whyoom try`: runs the user's command, and compiles with remedies. whyoom prints the report.
 
-    python3 -I driver.py REQUEST.json
+    python3 -I FOLDER REQUEST.json
 
-The folder of the request is private; whyoom removes it. Besides the keys of attempts.py, the request has
+The folder, which has the request, is private; whyoom removes it. Besides the keys of attempts.py, the request has
     whyoom       the program
     command      the user's command; empty: none
     environment  variables for the command
@@ -168,7 +168,7 @@ def _compile_confined(request: Request, facts: Mapping[str, Any]) -> None:
     folder = os.path.dirname(request["results"])
     path, output = os.path.join(folder, "module.json"), os.path.join(folder, "driver.txt")
     write_json(path, {**request, **facts})
-    command = [request["python"], os.path.join(folder, "driver.py"), path]
+    command = [request["python"], folder, path]
     status = _wait(request, _CONFINED, command, _confined_environment(folder), output)
     if not os.path.exists(request["results"]):
         raise Impossible(f"{request['python']}: {end_of(output, status)}")

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "input/byte_source.h"
 #include "input/error.h"
 #include "input/walk.h"
 #include "text/regex_options.h"
@@ -23,13 +22,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kFlag = "--xla_dump_to";
 // Allows for a file server whose clock differs.
 constexpr std::time_t kClockSlack = 5;
-constexpr std::size_t kFlagFileBytes = std::size_t{64} << 10;  // XLA's own limit
-
-// XLA_FLAGS may name a file that contains the flags.
-bool NamesFile(const std::string& flags) {
-  const std::size_t first = flags.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && flags[first] != '-';
-}
 
 }  // namespace
 
@@ -83,12 +75,13 @@ TemporaryFolder::~TemporaryFolder() {
 
 DumpFolder::DumpFolder(const char* flags, bool add) {
   const std::string set = flags == nullptr ? "" : flags;
-  const bool in_file = NamesFile(set);
-  if (const std::optional<std::string> users = DumpFlag(in_file ? ReadUpTo(*OpenFile(set), kFlagFileBytes) : set)) {
+  if (const std::optional<std::string> users = DumpFlag(set)) {
     path_ = *users;
     return;
   }
-  if (!add || in_file) return;  // after a file name, flags would become part of the name
+  // XLA_FLAGS may name a file of flags; a flag after the name would become part of it.
+  const std::size_t first = set.find_first_not_of(" \t\r\n");
+  if (!add || (first != set.npos && set[first] != '-')) return;
   try {
     path_ = temporary_.emplace("whyoom-dump").path().string();
   } catch (const Error&) {  // the job must run all the same

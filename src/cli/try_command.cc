@@ -35,9 +35,6 @@ using nlohmann::json;
 constexpr auto kPoll = std::chrono::milliseconds(50);
 constexpr double kSecondsAfterInterrupt = 5;  // for estimates
 constexpr std::size_t kMostTextBytes = 300;   // of a problem
-constexpr std::string_view kDriver =
-    "import os\nimport sys\n\nsys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))\n"
-    "from whyoom_try.driver import main\n\nmain()\n";
 
 void WriteText(const fs::path& path, std::string_view text) {
   std::ofstream file(path);
@@ -151,10 +148,9 @@ Recompilation ReadResults(const std::string& path) {
 Trial::Trial(const RunContext& run) : run_(run) {
   const fs::path package = folder() / "whyoom_try";
   fs::create_directory(package);
-  WriteText(package / "__init__.py", "");
   for (const EmbeddedFile& file : TryScripts()) WriteText(package / file.name, file.text);
   fs::rename(package / "sitecustomize.py", folder() / "sitecustomize.py");
-  WriteText(folder() / "driver.py", kDriver);
+  WriteText(folder() / "__main__.py", "from whyoom_try.driver import main\n\nmain()\n");
   WriteText(folder() / "request.json", RequestOf(run, folder()).dump());
 }
 
@@ -179,7 +175,7 @@ void Trial::Run(const json& more, const ReadControl& control) const {
     throw Error("cannot try remedies: the command or the name of the dump is not in UTF-8");
   }
   const std::string python = PythonOf(run_.options);
-  const pid_t child = StartFree({python, "-I", (folder() / "driver.py").string(), path});
+  const pid_t child = StartFree({python, "-I", folder().string(), path});
   bool is_told = false;
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
