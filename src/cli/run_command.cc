@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -46,27 +45,6 @@ std::string NameOfJob(const std::vector<std::string>& command) {
 
 namespace {
 
-bool EndedByItself(int exit_status) {
-  constexpr std::array kCrashes = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
-  constexpr int kLastSignal = 64;
-  const int signal = exit_status - kSignalled;
-  const bool signalled = signal > 0 && signal <= kLastSignal;
-  return !signalled || std::find(kCrashes.begin(), kCrashes.end(), signal) != kCrashes.end();
-}
-
-}  // namespace
-
-bool FailsAgain(const Report& report, int exit_status) {
-  if (report.failures.empty() || !report.reports_left_out.empty() || !ProblemsByKind(report).unknown.empty())
-    return false;
-  return exit_status != 0 && EndedByItself(exit_status) &&
-         std::all_of(report.failures.begin(), report.failures.end(), [](const Failure& failure) {
-           return failure.retry.answer == Retry::Answer::kNever && !failure.recovered && !failure.may_have_recovered;
-         });
-}
-
-namespace {
-
 // The time limit for reading the output, because the user waits for the end of the job.
 constexpr double kMaxSeconds = 30;
 
@@ -81,11 +59,8 @@ Report ReadLog(const Engine& engine, const std::string& name, const ReadControl&
     found.problems.push_back(
         {name, "",
          fmt::format("{} bytes in the middle of the output were not stored and not read", log->dropped_bytes())});
-  if (control.stopped()) {
-    found.problems.push_back({name, "", "interrupted; the rest was not read"});
-  } else if (stop.IsRequested()) {
-    found.problems.push_back({name, "", fmt::format("stopped after {} s; the rest was not read", kMaxSeconds)});
-  }
+  const std::string why = control.stopped() ? "interrupted" : fmt::format("stopped after {} s", kMaxSeconds);
+  if (stop.IsRequested()) found.problems.push_back({name, "", why + "; the rest was not read"});
   return found;
 }
 
@@ -171,7 +146,7 @@ int Diagnose(const RunContext& run, const FinishedJob& job, const std::string& k
   if (found.table) run.AddDump(modules, std::nullopt, &found);
   Report report = run.MakeReport(std::move(found));
   report.exit_status = job.result.exit_status;
-  const bool again = options.exit_retry && FailsAgain(report, job.result.exit_status);
+  const bool again = options.exit_retry && FailsAgain(report);
   run.Hide(&report);
   if (job.trial != nullptr) job.trial->AddRoom(&report);
   if (job.dump.temporary()) ForgetFolder(job.dump.path(), &report);

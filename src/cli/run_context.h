@@ -72,13 +72,6 @@ int RunMerge(const RunContext& run);
 // --output. With --exit-retry, returns another status if a retry would fail the same way.
 int RunAndDiagnose(const RunContext& run);
 
-// For --exit-retry: whether a retry of the job is known to fail the same way. That requires that something was found,
-// that every failure will recur, that no memory error is unknown, and that the failures ended the job: nothing shows
-// that it went on, and it ended by itself. After SIGTERM, SIGKILL and the like, something else ended it, even if a
-// shell reports them as 128 + N; SIGABRT, SIGSEGV and the like are crashes of the job. In doubt, returns false: a
-// useless retry costs less than a job that is given up. `exit_status`: as in a shell.
-bool FailsAgain(const Report& report, int exit_status);
-
 // The name of the job's output in the report, "run: python train.py ...": the program and its first path argument only.
 std::string NameOfJob(const std::vector<std::string>& command);
 

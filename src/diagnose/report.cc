@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <iterator>
 #include <utility>
 
@@ -45,6 +47,21 @@ Report MakeReport(const std::string& rules_fingerprint, Report found) {
   MaskSecretsOf(&report.problems);
   SortProblems(&report.problems, &report.problems_left_out);
   return report;
+}
+
+bool FailsAgain(const Report& report) {
+  constexpr std::array kCrashes = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
+  constexpr int kLastSignal = 64;
+  const int status = report.exit_status.value_or(0);
+  const bool is_signal = status > 128 && status <= 128 + kLastSignal;
+  if (status == 0 || (is_signal && std::find(kCrashes.begin(), kCrashes.end(), status - 128) == kCrashes.end()))
+    return false;
+  const bool is_unknown = std::any_of(report.problems.begin(), report.problems.end(),
+                                      [](const Problem& problem) { return problem.is_unknown_error(); });
+  if (report.failures.empty() || !report.reports_left_out.empty() || is_unknown) return false;
+  return std::all_of(report.failures.begin(), report.failures.end(), [](const Failure& failure) {
+    return failure.retry.answer == Retry::Answer::kNever && !failure.recovered && !failure.may_have_recovered;
+  });
 }
 
 std::vector<std::string> ShownRuleFiles(const std::vector<std::string>& files) {

@@ -45,6 +45,13 @@ struct Report {
 // Draws the conclusions, once, at the end.
 Report MakeReport(const std::string& rules_fingerprint, Report found);
 
+// Whether a retry of the job is known to fail the same way. That requires that something was found, that every failure
+// will recur, that no memory error is unknown, and that the failures ended the job: nothing shows that it went on, and
+// it ended by itself. After SIGTERM, SIGKILL and the like, something else ended it, even if a shell reports them as
+// 128 + N; SIGABRT, SIGSEGV and the like are crashes of the job. In doubt, returns false: a useless retry costs less
+// than a job that is given up.
+bool FailsAgain(const Report& report);
+
 // The names of rule files for a report: at most 100, then "and N more".
 std::vector<std::string> ShownRuleFiles(const std::vector<std::string>& files);
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "cli/run_context.h"
+#include "diagnose/report.h"
 #include "input/artifact.h"
 #include "unit/report/made_report.h"
 
@@ -21,10 +21,12 @@ Failure Made(const FailureRule& rule, Retry::Answer answer) {
 }
 
 bool Fails(const std::vector<Failure>& failures, int exit_status = 1) {
-  return FailsAgain(MadeReport(failures), exit_status);
+  Report report = MadeReport(failures);
+  report.exit_status = exit_status;
+  return FailsAgain(report);
 }
 
-TEST_CASE("a job will fail again only if all findings will recur", "[cli]") {
+TEST_CASE("a job will fail again only if all findings will recur", "[diagnose]") {
   const FailureRule rule = MadeFailure();
   const Failure never = Made(rule, Retry::Answer::kNever);
   const Failure maybe = Made(rule, Retry::Answer::kMaybe);
@@ -39,7 +41,7 @@ TEST_CASE("a job will fail again only if all findings will recur", "[cli]") {
   CHECK_FALSE(Fails({never}, 0));
 }
 
-TEST_CASE("a job ended from outside may succeed", "[cli]") {
+TEST_CASE("a job ended from outside may succeed", "[diagnose]") {
   const FailureRule rule = MadeFailure();
   const Failure never = Made(rule, Retry::Answer::kNever);
   for (const int signal : {SIGTERM, SIGKILL, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, 64}) {
@@ -54,7 +56,7 @@ TEST_CASE("a job ended from outside may succeed", "[cli]") {
   CHECK(Fails({never}, 128));
 }
 
-TEST_CASE("a failure that the job may have survived did not end it", "[cli]") {
+TEST_CASE("a failure that the job may have survived did not end it", "[diagnose]") {
   const FailureRule rule = MadeFailure();
   Failure survived = Made(rule, Retry::Answer::kNever);
   survived.may_have_recovered = true;
@@ -62,20 +64,22 @@ TEST_CASE("a failure that the job may have survived did not end it", "[cli]") {
   CHECK_FALSE(Fails({Made(rule, Retry::Answer::kNever), survived}));
 }
 
-TEST_CASE("failures that were left out yield no verdict", "[cli]") {
+TEST_CASE("failures that were left out yield no verdict", "[diagnose]") {
   const FailureRule rule = MadeFailure();
   Report report = MadeReport({Made(rule, Retry::Answer::kNever)});
-  CHECK(FailsAgain(report, 1));
+  report.exit_status = 1;
+  CHECK(FailsAgain(report));
   report.reports_left_out["T1"] = 1;
-  CHECK_FALSE(FailsAgain(report, 1));
+  CHECK_FALSE(FailsAgain(report));
 }
 
-TEST_CASE("an unknown memory error yields no verdict", "[cli]") {
+TEST_CASE("an unknown memory error yields no verdict", "[diagnose]") {
   const FailureRule rule = MadeFailure();
   Report report = MadeReport({Made(rule, Retry::Answer::kNever)});
-  CHECK(FailsAgain(report, 1));
+  report.exit_status = 1;
+  CHECK(FailsAgain(report));
   report.problems.push_back(UnknownError(11, "RuntimeError: the arena is out of memory", 1));
-  CHECK_FALSE(FailsAgain(report, 1));
+  CHECK_FALSE(FailsAgain(report));
 }
 
 }  // namespace TEST_FILE
