@@ -1,5 +1,6 @@
 #include "cli/run.h"
 
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -80,6 +81,9 @@ int Dispatch(Options options) {
 
 int RunCommandLine(const std::vector<std::string>& arguments) {
   Options options;
+  // Unwinding out of the C library loads a library on first use, and aborts if there is no memory for it. Load it now.
+  void* frame = nullptr;
+  backtrace(&frame, 1);
   // Ignore SIGXFSZ: write() and ftruncate() report EFBIG themselves.
   std::signal(SIGXFSZ, SIG_IGN);
   // A closed pipe is not an error.
