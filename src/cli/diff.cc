@@ -19,9 +19,8 @@
 #include "program/xla_dump.h"
 #include "read/engine.h"
 #include "read/progress.h"
-#include "report/diff.h"
+#include "report/command_documents.h"
 #include "report/printers.h"
-#include "report/text/text_printer.h"
 #include "text/utf8.h"
 
 namespace whyoom {

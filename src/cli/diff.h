@@ -12,7 +12,7 @@
 
 namespace whyoom {
 
-struct Diff;  // report/diff.h
+struct Diff;  // report/command_documents.h
 
 // Reads and compares the two runs of the options. Throws Error if a run cannot be read at all, or if an input is one of
 // `outputs`. Borrows the engine's rules.

@@ -9,7 +9,7 @@
 
 #include "diagnose/report.h"
 #include "input/limits.h"
-#include "report/text/text_printer.h"
+#include "report/printers.h"
 
 namespace whyoom {
 

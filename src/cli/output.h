@@ -10,7 +10,7 @@
 
 #include "cli/options.h"
 #include "diagnose/report.h"
-#include "report/text/text_printer.h"
+#include "report/printers.h"
 
 namespace whyoom {
 

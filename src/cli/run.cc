@@ -22,7 +22,7 @@
 #include "cli/run_context.h"
 #include "cli/try_command.h"
 #include "input/error.h"
-#include "report/explanation.h"
+#include "report/command_documents.h"
 #include "text/utf8.h"
 
 namespace whyoom {

@@ -12,7 +12,7 @@
 #include "cli/try_command.h"
 #include "diagnose/dump_report.h"
 #include "input/error.h"
-#include "report/explanation.h"
+#include "report/command_documents.h"
 #include "report/record/fields.h"
 #include "report/summary.h"
 #include "text/utf8.h"

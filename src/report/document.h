@@ -1,5 +1,5 @@
-// A report as a document. The builders (report_document.h, explanation.h, trace_document.h, diff.h) decide content,
-// order and wording; the renderers for text and Markdown only lay it out.
+// A report as a document. The builders (report_document.h, command_documents.h) decide content, order and wording; the
+// renderers for text and Markdown only lay it out.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace whyoom::doc {
 
 struct Span {
   enum class Kind { kText, kCode, kFaint, kGood, kCareful, kBad, kLink };
-  std::string text;  // printable, not escaped for any markup; kText never contains markup, see phrases.h
+  std::string text;  // printable, not escaped for any markup; kText contains no markup, see Sentence
   Kind kind = Kind::kText;
   std::string url;  // kLink only: a page on the web
 };
@@ -23,8 +23,11 @@ using Spans = std::vector<Span>;
 inline constexpr std::size_t kLongestName = 240;  // columns
 
 Spans Words(std::string text, Span::Kind kind = Span::Kind::kText);  // our own words and figures
-// For text of the rule data or the log. Names become code; other words get `kind`.
-Spans Sentence(std::string_view text, Span::Kind kind = Span::Kind::kText);
+// For text of the rule data or the log: names (shapes, files, calls, options) become code, and words get `kind`. Words
+// consist of letters, digits and harmless punctuation only, so they cannot be markup, a mention, a reference or a link
+// in any format. Code that does not look like code is in backquotes in the rule data ("`free -h` shows"). A call with
+// blanks inside its brackets is one name. No span is empty.
+Spans Sentence(std::string_view sentence, Span::Kind kind = Span::Kind::kText);
 Spans Name(std::string_view text, std::size_t columns = kLongestName);  // for a name from the log; empty if `text` is
 Spans Joined(const std::vector<Spans>& pieces, std::string_view between = "");  // skips empty pieces
 std::string PlainText(const Spans& spans);

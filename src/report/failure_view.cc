@@ -53,12 +53,6 @@ std::string NeedsText(const RankedRemedy& ranked) {
   return "needs " + FormatSize(*ranked.left_bytes) + error + PartsText(ranked);
 }
 
-const RankedRemedy* FindRemedy(const Failure& failure, const std::string& id) {
-  const auto found = std::find_if(failure.remedies.begin(), failure.remedies.end(),
-                                  [&](const RankedRemedy& ranked) { return ranked.remedy->id == id; });
-  return found == failure.remedies.end() ? nullptr : &*found;
-}
-
 // Whether the program fits with the remedy, alone or with another one, which is named by its number, or by its title if
 // the first screen does not show it. Empty if unknown.
 std::string VerdictText(const RankedRemedy& ranked, const Failure& failure) {
@@ -165,6 +159,12 @@ std::string NeedText(const Failure& failure) {
   if (need->have > 0 && need->need >= kManyTimes * need->have)
     text += fmt::format(" ({:.1f} times)", need->need / need->have);
   return text;
+}
+
+const RankedRemedy* FindRemedy(const Failure& failure, const std::string& id) {
+  const auto found = std::find_if(failure.remedies.begin(), failure.remedies.end(),
+                                  [&](const RankedRemedy& ranked) { return ranked.remedy->id == id; });
+  return found == failure.remedies.end() ? nullptr : &*found;
 }
 
 const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Failure& failure) {

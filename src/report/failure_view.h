@@ -47,6 +47,9 @@ std::optional<Need> NeedOf(const Failure& failure);
 // "jit_step needs 20.77 GiB, 5.02 GiB over the 15.75 GiB of v5e"; empty if the need is unknown.
 std::string NeedText(const Failure& failure);
 
+// The remedy with this id; nullptr if the failure does not list it.
+const RankedRemedy* FindRemedy(const Failure& failure, const std::string& id);
+
 // The compile in which this remedy and the first of its enough_with fit together; nullptr if there is none.
 const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Failure& failure);
 

@@ -1,7 +1,5 @@
 #include "report/layout.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -93,11 +91,6 @@ std::vector<std::string> Wrap(std::string_view text, std::size_t width) {
     lines.back() += (lines.back().empty() ? "" : " ") + chunk;
   }
   return lines;
-}
-
-std::string Hanging(std::string_view lead, std::size_t lead_width, std::string_view text, std::size_t width) {
-  const std::string between = "\n" + std::string(lead_width, ' ');
-  return fmt::format("{}{}\n", lead, fmt::join(Wrap(text, width > lead_width ? width - lead_width : 1), between));
 }
 
 std::string Shorten(std::string_view text, std::size_t columns) {

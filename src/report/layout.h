@@ -1,4 +1,4 @@
-// Text layout in columns: wrapping, indenting.
+// Text layout in columns.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,6 @@ namespace whyoom {
 // Wraps `text` at blanks to at most `width` columns, but not between a figure and its unit, inside "(line 12)" or
 // before a "·". A longer word gets its own line; only words over 160 columns are broken. Returns at least one line.
 std::vector<std::string> Wrap(std::string_view text, std::size_t width);
-
-// Returns `text` wrapped, with `lead` before the first line and blanks before the others; each line ends with a line
-// feed. `lead_width` is the visible width of `lead`, which may contain colour codes.
-std::string Hanging(std::string_view lead, std::size_t lead_width, std::string_view text, std::size_t width);
 
 // Cuts the middle of `text` to at most `columns`, with "…".
 std::string Shorten(std::string_view text, std::size_t columns);

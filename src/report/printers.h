@@ -1,15 +1,37 @@
-// Output formats other than text (text/text_printer.h).
+// The output formats.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
 #include "diagnose/report.h"
-#include "report/diff.h"
+#include "report/command_documents.h"
 #include "report/document.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
+
+// How much to print of each failure: the usual first blocks, only its headline, or everything.
+enum class Detail { kUsual, kBrief, kAll };
+
+struct TextOptions {
+  std::size_t width = 80;  // columns
+  std::size_t rows = 0;    // of the terminal, which a single failure should fit; 0: not a terminal
+  bool colour = false;     // ANSI colours, the only control characters in the output
+  Detail detail = Detail::kUsual;
+  bool notes = true;  // also print notes: on unread inputs, unknown errors, or that nothing was found
+};
+
+// Plain text: the verdict first, then the reasons, then what to do.
+std::string PrintText(const Report& report, const TextOptions& options);
+
+// The first blocks of a failure, with default options.
+std::string PrintFailure(const Failure& failure);
+
+// The same in a few long lines of at most 4000 bytes, for an annotation next to a line of code or an alert.
+std::string PrintShort(const Failure& failure);
+
+std::string PrintBlocks(const doc::Blocks& blocks, const TextOptions& options);
 
 // Workflow commands of GitHub Actions (docs.github.com, "Workflow commands for GitHub Actions"): an annotation for each
 // diagnosis, then the report as text in a folded group. An annotation names the line of the user's code if it is known

@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <span>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "read/candidate_errors.h"
 #include "report/layout.h"
 #include "report/summary.h"
 #include "text/numbers.h"
+#include "text/timestamp.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -20,6 +25,13 @@ using doc::Words;
 constexpr std::size_t kProblems = 30;
 constexpr std::size_t kUnknown = 10;
 constexpr std::size_t kFingerprint = 12;  // enough to distinguish rule sets
+constexpr std::size_t kFew = 3;           // failures; with more, the report is a batch
+constexpr std::size_t kLargeBatch = 20;   // failures; with more, text shows only a few in full
+constexpr std::size_t kWholeOfLarge = 3;
+constexpr std::size_t kShares = 4;
+constexpr std::size_t kFailures = 2000;     // in the table
+constexpr std::size_t kLongProgram = 80;    // columns
+constexpr std::size_t kShortestFolder = 4;  // bytes
 
 doc::Verdict NothingFound(const Report& report) {
   const std::string where = fmt::format(" in {} ({})", Counted(report.artifacts, "input", "inputs"),
@@ -69,23 +81,142 @@ void AddProblems(const std::vector<const Problem*>& problems, std::uint64_t left
   if (left_out > 0) notes->emplace_back(doc::LeftOut(left_out));
 }
 
+// Adds the shares with the most occurrences, then failures; ties by name. Adds nothing if there is only one.
+void AddShares(const std::string& title, const std::map<std::string, Share>& shares, doc::Blocks* blocks) {
+  if (shares.size() < 2) return;
+  std::vector<std::pair<std::string, Share>> sorted(shares.begin(), shares.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second.occurrences, a.second.failures) > std::tie(b.second.occurrences, b.second.failures);
+  });
+  doc::Table table{{{"processes", true}, {"failures", true}, {title}}, {}, 0};
+  for (const auto& [name, share] : std::span(sorted).first(std::min(sorted.size(), kShares)))
+    table.rows.push_back({Words(fmt::format("{}", share.occurrences)), Words(fmt::format("{}", share.failures)),
+                          doc::Joined({doc::Name(name, kLongProgram), doc::Sentence(share.title)}, "  ")});
+  table.left_out = sorted.size() - table.rows.size();
+  doc::AddSection({"", {std::move(table)}}, blocks);
+}
+
+// "2026-10-01T09:14:07Z to 2026-10-02T11:30:00Z", in whole seconds. A single time if both are the same; empty if one is
+// unknown.
+std::string PeriodText(std::optional<Timestamp> first, std::optional<Timestamp> last) {
+  if (!first || !last) return {};
+  for (Timestamp* time : {&*first, &*last}) time->microseconds -= time->microseconds % 1000000;
+  return ToString(*first) + (first == last ? "" : " to " + ToString(*last));
+}
+
+// "Most frequent: E1000.2 of jit_step, by 200 processes since 2026-11-20T01:00:00Z. First: Shard the large arrays."
+// Empty if each failure occurred once.
+std::string MostFrequentText(const Failure& failure) {
+  if (failure.tally.occurrences() < 2) return {};
+  const FailureRow row = RowOf(failure);
+  std::string text = "Most frequent: " + row.name + (row.program.empty() ? "" : " of " + row.program) + ", by " +
+                     (row.processes == "1" ? "1 process" : row.processes + " processes");
+  if (const auto& time = failure.tally.first_time) text += " since " + PeriodText(time, time);
+  text += row.excess.empty() ? "." : "; " + row.excess + " too much.";
+  return text + (row.remedy.empty() ? "" : " First: " + row.remedy + ".");
+}
+
+// "2 problems and 14 unknown errors, listed at the end."; empty if there is neither.
+std::string ProblemsText(const Report& report) {
+  const ProblemsByKind all(report);
+  const auto unread = SaturatingAdd<std::uint64_t>(all.unread.size(), all.unread_left_out);
+  const auto unknown = SaturatingAdd<std::uint64_t>(all.unknown.size(), all.unknown_left_out);
+  const std::string problems = unread == 0 ? "" : Counted(unread, "problem", "problems");
+  const std::string errors = unknown == 0 ? "" : Counted(unknown, "unknown error", "unknown errors");
+  const std::string both = problems + (unread > 0 && unknown > 0 ? " and " : "") + errors;
+  return both.empty() ? "" : both + ", listed at the end.";
+}
+
+// "3 different failures in 40 inputs".
+std::string BatchTitle(const Report& report) {
+  return Counted(report.failures.size(), "different failure", "different failures") + " in " +
+         Counted(report.artifacts, "input", "inputs");
+}
+
+doc::Blocks Overview(const Report& report, const Failure& most, const std::string& folder) {
+  const Summary summary = Summarize(report);
+  doc::Verdict verdict{1, "", Words(BatchTitle(report))};
+  verdict.facts = {Words("reported by " + Counted(summary.occurrences, "process", "processes")),
+                   Words(PeriodText(summary.first_time, summary.last_time)),
+                   Words(SizeText(static_cast<double>(report.bytes)) + " read")};
+  for (const std::string& text : {MostFrequentText(most), ProblemsText(report)}) {
+    if (!text.empty()) verdict.notes.push_back(doc::Sentence(text));
+  }
+  if (!folder.empty())
+    verdict.notes.push_back(doc::Joined({Words("Paths in the table are relative to "), doc::Name(folder), Words(".")}));
+  doc::Blocks blocks = {std::move(verdict)};
+  AddShares("scenario", summary.by_scenario, &blocks);
+  AddShares("first remedy", summary.by_remedy, &blocks);
+  return blocks;
+}
+
+doc::Table TableOf(const std::vector<const Failure*>& failures, const std::string& folder) {
+  doc::Table table{{{"failure"}, {"program"}, {"too much", true}, {"processes", true}, {"where"}}, {}, 0};
+  for (std::size_t i = 0; i < std::min(failures.size(), kFailures); ++i) {
+    const FailureRow row = RowOf(*failures[i]);
+    table.rows.push_back({doc::Name(row.name), doc::Name(row.program, kLongProgram), Words(row.excess),
+                          Words(row.processes), doc::Name(BelowFolder(row.place, folder))});
+  }
+  table.left_out = failures.size() - table.rows.size();
+  return table;
+}
+
+// Adds the overview, the failures, and the table of all failures. The failures that occurred most often, then in most
+// inputs, come first.
+void AddBatch(const Report& report, ReportDocument* document) {
+  std::vector<const Failure*>& failures = document->failures;
+  std::stable_sort(failures.begin(), failures.end(), [](const Failure* a, const Failure* b) {
+    return std::pair(a->tally.occurrences(), a->tally.artifacts) >
+           std::pair(b->tally.occurrences(), b->tally.artifacts);
+  });
+  document->folder = CommonFolder(report);
+  document->head = Overview(report, *failures.front(), document->folder);
+  if (failures.size() > kLargeBatch) document->whole = kWholeOfLarge;
+  doc::AddSection({"All failures", {TableOf(failures, document->folder)}}, &document->table);
+}
+
 }  // namespace
+
+std::string CommonFolder(const Report& report) {
+  if (report.failures.size() < 2) return {};
+  std::string folder = report.failures.front().where.artifact.path;
+  folder.erase(folder.rfind('/') + 1);  // the whole path if there is no slash
+  for (const Failure& failure : report.failures) {
+    while (!folder.empty() && !failure.where.artifact.path.starts_with(folder))
+      folder.erase(folder.size() < 2 ? 0 : folder.rfind('/', folder.size() - 2) + 1);
+  }
+  return folder.size() < kShortestFolder ? "" : folder;
+}
+
+std::string BelowFolder(const std::string& place, const std::string& folder) {
+  const std::string printable = Printable(folder);
+  return place.starts_with(printable) ? place.substr(printable.size()) : place;
+}
+
+doc::Spans SummaryOf(const Failure& failure, const std::string& folder) {
+  const FailureRow row = RowOf(failure);
+  return doc::Joined(
+      {doc::Joined({doc::Name(row.name), Words(" "),
+                    row.program.empty() ? doc::Sentence(failure.rule->title) : doc::Name(row.program, kLongProgram)}),
+       Words(row.excess.empty() ? "" : row.excess + " too much"),
+       doc::Name(BelowFolder(row.place, folder), kLongProgram)},
+      " · ");
+}
 
 ReportDocument MakeDocument(const Report& report) {
   ReportDocument document;
-  document.is_batch = IsBatch(report);
+  document.is_batch = report.failures.size() > kFew;
   document.whole = report.failures.size();
+  for (const Failure& failure : report.failures) document.failures.push_back(&failure);
   if (report.failures.empty()) {
     document.head = {NothingFound(report)};
     document.title = NothingFoundText(report);
-  } else if (document.is_batch) {
-    AddBatch(report, &document);
+  } else if (report.failures.size() > 1) {
     document.title = BatchTitle(report);
   } else {
-    for (const Failure& failure : report.failures) document.failures.push_back(&failure);
-    const FailureRule& first = *report.failures[0].rule;
-    document.title = report.failures.size() > 1 ? BatchTitle(report) : first.code + " " + first.title;
+    document.title = report.failures[0].rule->code + " " + report.failures[0].rule->title;
   }
+  if (document.is_batch) AddBatch(report, &document);
   document.programs = ProgramBlocks(report);
   if (const std::string text = HiddenText(report); !text.empty())
     document.notes.emplace_back(doc::Paragraph{doc::Sentence(text)});

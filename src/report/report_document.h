@@ -35,11 +35,6 @@ ReportDocument MakeDocument(const Report& report);
 
 doc::Spans ReasonSpans(const Reason& reason);
 
-// Adds the remedies to try first.
-void AddRemedies(const Failure& failure, const doc::Extent& extent, doc::Blocks* blocks);
-// Adds the other remedies, and those that would not help.
-void AddOtherRemedies(const Failure& failure, const doc::Extent& extent, doc::Blocks* blocks);
-
 // "It needs 9.81 GiB of 15.75 GiB (62 %); 5.94 GiB is free".
 std::string ProgramVerdict(const CompiledProgram& program);
 
@@ -53,11 +48,8 @@ doc::Paragraph NeededParts(const Failure& failure);
 
 std::vector<doc::Blocks> ProgramBlocks(const Report& report);
 
-// Adds the overview, the failures, and the table of all failures.
-void AddBatch(const Report& report, ReportDocument* document);
 // A failure in one line: "E1000.2 jit_step · 5.02 GiB too much · a.log:7".
 doc::Spans SummaryOf(const Failure& failure, const std::string& folder);
-std::string BatchTitle(const Report& report);  // "3 different failures in 40 inputs"
 
 // The common parent folder of all failures' inputs, "logs/run1/"; empty if there is none or it is very short.
 std::string CommonFolder(const Report& report);

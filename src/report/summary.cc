@@ -46,40 +46,6 @@ Summary Summarize(const Report& report) {
   return summary;
 }
 
-std::string PeriodText(const std::optional<Timestamp>& first, const std::optional<Timestamp>& last) {
-  if (!first || !last) return {};
-  const auto text = [](Timestamp time) {
-    time.microseconds -= time.microseconds % 1000000;
-    return ToString(time);
-  };
-  const std::string begin = text(*first);
-  const std::string end = text(*last);
-  return begin == end ? begin : begin + " to " + end;
-}
-
-bool IsBatch(const Report& report) {
-  constexpr std::size_t kFew = 3;
-  return report.failures.size() > kFew;
-}
-
-std::vector<const Failure*> MostFrequentFirst(const Report& report) {
-  std::vector<const Failure*> failures;
-  for (const Failure& failure : report.failures) failures.push_back(&failure);
-  std::stable_sort(failures.begin(), failures.end(), [](const Failure* a, const Failure* b) {
-    return std::pair(a->tally.occurrences(), a->tally.artifacts) >
-           std::pair(b->tally.occurrences(), b->tally.artifacts);
-  });
-  return failures;
-}
-
-std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::string, Share>& shares) {
-  std::vector<std::pair<std::string, Share>> sorted(shares.begin(), shares.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.second.occurrences, a.second.failures) > std::tie(b.second.occurrences, b.second.failures);
-  });
-  return sorted;
-}
-
 // Problems are omitted from the end of the report, and unknown errors come last.
 ProblemsByKind::ProblemsByKind(const Report& report) {
   for (const Problem& problem : report.problems)

@@ -36,19 +36,6 @@ struct Summary {
 // All but the numbers of inputs, bytes and problems is computed from the failures alone.
 Summary Summarize(const Report& report);
 
-// Sorts the entries by occurrences, then by diagnoses, most first; ties by name.
-std::vector<std::pair<std::string, Share>> MostFrequent(const std::map<std::string, Share>& shares);
-
-// "2026-10-01T09:14:07Z to 2026-10-02T11:30:00Z", in whole seconds. A single time if both are the same; empty if one is
-// unknown.
-std::string PeriodText(const std::optional<Timestamp>& first, const std::optional<Timestamp>& last);
-
-// True if the report has an overview: if it has more than a few failures, or groups that the user asked for.
-bool IsBatch(const Report& report);
-
-// Sorts the failures by occurrences, then by artifacts, most first; ties in report order. Borrows them.
-std::vector<const Failure*> MostFrequentFirst(const Report& report);
-
 inline constexpr const char* kUnknownErrors = "Memory errors that match no rule";
 inline constexpr const char* kRuleHint =
     "whyoom draws no conclusions from such lines. To report them as a failure, write a rule: `whyoom rules --help` "

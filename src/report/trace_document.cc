@@ -1,5 +1,3 @@
-#include "report/trace_document.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "report/command_documents.h"
 #include "report/failure_view.h"
 #include "text/secrets.h"
 #include "text/utf8.h"

@@ -2,7 +2,6 @@
 #include "clean_text.h"
 #include "fuzz/report_of.h"
 #include "report/printers.h"
-#include "report/text/text_printer.h"
 
 using namespace whyoom;
 

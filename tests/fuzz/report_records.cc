@@ -12,7 +12,6 @@
 #include "read/engine.h"
 #include "report/printers.h"
 #include "report/record/report_reader.h"
-#include "report/text/text_printer.h"
 
 using namespace whyoom;
 using nlohmann::json;

@@ -28,9 +28,8 @@
 #include "mutation/rule_mutation.h"
 #include "pages/failure_pages.h"
 #include "program/xla_dump.h"
-#include "report/diff.h"
+#include "report/command_documents.h"
 #include "report/printers.h"
-#include "report/text/text_printer.h"
 #include "rules/rule_file.h"
 #include "text/utf8.h"
 

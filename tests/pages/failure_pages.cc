@@ -8,8 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "report/explanation.h"
-#include "report/markdown/markdown_text.h"
+#include "report/command_documents.h"
 #include "report/printers.h"
 #include "text/utf8.h"
 
@@ -52,7 +51,7 @@ class Paths {
 // Each code and id that a line shows first or in the first cell becomes a link to its page.
 std::string WithLinks(std::string page, const std::map<std::string, std::string>& paths, const std::string& to_root) {
   for (const auto& [id, path] : paths) {
-    const std::string code = MarkdownCode(id);
+    const std::string code = "`" + id + "`";
     for (const char* before : {"\n- ", "\n| "}) {
       for (std::size_t at = page.find(before + code + " "); at != page.npos;
            at = page.find(before + code + " ", at + 1))

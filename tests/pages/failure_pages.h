@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/explanation.h"
+#include "report/command_documents.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {

@@ -8,7 +8,6 @@
 #include "report/failure_view.h"
 #include "report/printers.h"
 #include "report/summary.h"
-#include "report/text/text_printer.h"
 #include "rules/sha256.h"
 #include "text/utf8.h"
 

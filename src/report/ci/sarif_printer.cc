@@ -13,7 +13,6 @@
 #include "report/printers.h"
 #include "report/record/fields.h"
 #include "report/summary.h"
-#include "report/text/text_printer.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -132,31 +131,6 @@ Json ResultOf(const Failure& failure, const std::string& source_root) {
   return result;
 }
 
-// As many as code scanning accepts.
-Json ResultsOf(const Report& report, const std::string& source_root) {
-  Json results = Json::array();
-  std::size_t bytes = 0;
-  for (const Failure& failure : report.failures) {
-    Json result = ResultOf(failure, source_root);
-    bytes += LineOf(result).size();
-    if (results.size() == kMostResults || bytes > kMostResultBytes) break;
-    results.push_back(std::move(result));
-  }
-  return results;
-}
-
-// The codes and scenarios that occur.
-Json RulesOf(const Report& report, std::size_t results) {
-  std::map<std::string, Json> rules;
-  for (std::size_t i = 0; i < results; ++i) {
-    const Failure& failure = report.failures[i];
-    if (Json& rule = rules[RuleId(failure)]; rule.is_null()) rule = RuleOf(failure);
-  }
-  Json list = Json::array();
-  for (auto& [id, rule] : rules) list.push_back(std::move(rule));
-  return list;
-}
-
 // Unknown errors are notifications, not results, because whyoom knows only their lines.
 Json RemarkNotification(const Remark& remark, bool strict, const std::string& source_root) {
   Json notification = {{"level", remark.is_unknown && strict ? "error" : "warning"},
@@ -190,11 +164,21 @@ Json NotificationsOf(const Report& report, std::size_t results, const std::strin
 }  // namespace
 
 std::string PrintSarif(const Report& report, const std::string& source_root) {
-  Json results = ResultsOf(report, source_root);
+  Json results = Json::array();       // as many as code scanning accepts
+  std::map<std::string, Json> rules;  // the codes and scenarios that occur
+  std::size_t bytes = 0;
+  for (const Failure& failure : report.failures) {
+    Json result = ResultOf(failure, source_root);
+    bytes += LineOf(result).size();
+    if (results.size() == kMostResults || bytes > kMostResultBytes) break;
+    results.push_back(std::move(result));
+    rules.try_emplace(RuleId(failure), RuleOf(failure));
+  }
   Json driver = {{"name", "whyoom"},
                  {"version", report.version},
-                 {"rules", RulesOf(report, results.size())},
+                 {"rules", Json::array()},
                  {"properties", {{"rulesFingerprint", report.rules_fingerprint}}}};
+  for (auto& [id, rule] : rules) driver["rules"].push_back(std::move(rule));
   if (!report.rule_files.empty()) driver["properties"]["ruleFiles"] = ShownRuleFiles(report.rule_files);
   Json invocation = {{"executionSuccessful", !NothingRead(report)}};
   Json notifications = NotificationsOf(report, results.size(), source_root);

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "report/failure_view.h"
 #include "report/layout.h"
-#include "report/markdown/markdown_text.h"
 #include "report/printers.h"
 #include "report/report_document.h"
 #include "text/utf8.h"
@@ -15,6 +17,43 @@ namespace {
 
 constexpr std::size_t kTableRows = 200;
 constexpr std::size_t kLongestUrl = 160;  // columns
+
+// A name as code in HTML: in <summary>, where Markdown is not parsed. Writes everything but letters, digits, blanks and
+// commas as character references, which are never markup or links.
+std::string HtmlCode(std::string_view name) {
+  std::string text;
+  for (const char c : Printable(name)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '@') {
+      text += "<!-- -->&#64;";  // GitHub's parser turns mail addresses into links, even with a reference alone
+    } else if (byte < 0x80 && std::isalnum(byte) == 0 && c != ' ' && c != ',') {
+      text += fmt::format("&#{};", static_cast<unsigned>(byte));
+    } else {
+      text += c;
+    }
+  }
+  return text.empty() ? "" : "<code>" + text + "</code>";
+}
+
+// Backticks that do not occur in the text, at least `least`.
+std::string FenceOf(std::string_view text, std::size_t least) {
+  std::string fence(least, '`');
+  while (text.find(fence) != std::string_view::npos) fence += '`';
+  return fence;
+}
+
+// A name as code, in one line; empty if `name` is. Cannot become markup, HTML, a mention (@name), a reference to an
+// issue or commit (#12, GH-12, a hash) or a link.
+std::string MarkdownCode(std::string_view name) {
+  const std::string text = Printable(name);
+  // In tables, parsers disagree about a backslash before "|".
+  if (text.find('|') != std::string::npos || text.find_first_not_of(' ') == std::string::npos) return HtmlCode(text);
+  const std::string fence = FenceOf(text, 1);
+  // The parser removes one blank on both sides.
+  const bool edge = text.front() == '`' || text.back() == '`' || (text.front() == ' ' && text.back() == ' ');
+  const std::string blank = edge ? " " : "";
+  return fence + blank + text + blank + fence;
+}
 
 // A URL of the rule data as a link, or as code if it is invalid or contains characters that could end the link.
 std::string UrlText(const std::string& url) {
@@ -102,7 +141,8 @@ class MarkdownRenderer {
   void operator()(const doc::Code& code) {
     std::string lines;
     for (const doc::Span& line : code.lines) lines += Printable(line.text) + "\n";
-    Add(FenceOf(lines) + code.language + "\n" + lines + FenceOf(lines));
+    const std::string fence = FenceOf(lines, 3);
+    Add(fence + code.language + "\n" + lines + fence);
   }
 
  private:
@@ -139,6 +179,13 @@ std::string FoldedSections(const doc::Blocks& blocks) {
   return folded;
 }
 
+// A part of a page that is included or left out as a whole; its details are included if they fit.
+struct MarkdownPart {
+  std::string text;
+  std::string details = {};
+  std::string end = {};  // after the details
+};
+
 MarkdownPart PartOf(const ReportDocument& document, const Failure& failure) {
   constexpr doc::Extent kFirst = {.more_follows = true};
   MarkdownPart part{Render(FirstBlocks(failure, kFirst)), FoldedSections(MoreBlocks(failure, kFirst))};
@@ -147,6 +194,47 @@ MarkdownPart PartOf(const ReportDocument& document, const Failure& failure) {
   part.text = "<details>\n<summary>" + WithoutCommands(summary) + "</summary>\n\n" + part.text;
   part.end = "\n</details>\n";
   return part;
+}
+
+std::string LeftOut(std::size_t failures, std::size_t details) {
+  std::string what;
+  if (failures > 0) what = Counted(failures, "failure", "failures");
+  if (details > 0)
+    what += (what.empty() ? "" : " and ") + fmt::format("the details of {}", Counted(details, "failure", "failures"));
+  return "\n_Left out because of the size limit: " + what +
+         ". The same command with `--format text --all` shows everything._\n";
+}
+
+// Joins the parts with empty lines between them, then adds `footer`; at most `most_bytes`. Includes as many parts as
+// fit, from the first, then the details of as many parts as fit. If anything is left out, a sentence reports it. If not
+// even the first part and the footer fit, returns a note that the report is too large, or an empty string if the note
+// does not fit either.
+std::string JoinWithin(const std::vector<MarkdownPart>& parts, const std::string& footer, std::size_t most_bytes) {
+  const std::size_t reserved = LeftOut(parts.size(), parts.size()).size() + footer.size();
+  std::size_t room = most_bytes - std::min(most_bytes, reserved);
+  const auto fits = [&](std::size_t bytes) {
+    const bool fits = bytes <= room;
+    if (fits) room -= bytes;
+    return fits;
+  };
+  std::size_t shown = 0;
+  while (shown < parts.size() && fits(parts[shown].text.size() + parts[shown].end.size() + 1)) ++shown;
+  if (shown == 0) {
+    const std::string all = "This report exceeds the size limit; the same command with `--format html` shows it.\n";
+    return all.size() <= most_bytes ? all : "";
+  }
+  std::string page;
+  std::size_t detailed = 0;
+  for (std::size_t i = 0; i < shown; ++i) {
+    page += (i == 0 ? "" : "\n") + parts[i].text;
+    if (detailed == i && fits(parts[i].details.size())) {
+      page += parts[i].details;
+      ++detailed;
+    }
+    page += parts[i].end;
+  }
+  if (detailed < parts.size()) page += LeftOut(parts.size() - shown, shown - detailed);
+  return page + footer;
 }
 
 }  // namespace

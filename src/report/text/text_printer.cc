@@ -1,5 +1,3 @@
-#include "report/text/text_printer.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "report/layout.h"
+#include "report/printers.h"
 #include "report/report_document.h"
 #include "text/utf8.h"
 

@@ -6,9 +6,8 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "report/explanation.h"
+#include "report/command_documents.h"
 #include "report/printers.h"
-#include "report/text/text_printer.h"
 #include "text/utf8.h"
 #include "unit/rules/rule_data.h"
 

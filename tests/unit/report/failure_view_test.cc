@@ -7,7 +7,6 @@
 
 #include "catch.h"
 #include "report/printers.h"
-#include "report/text/text_printer.h"
 #include "unit/report/made_report.h"
 
 namespace whyoom {

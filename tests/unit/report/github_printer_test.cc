@@ -5,7 +5,6 @@
 #include "catch.h"
 #include "clean_text.h"
 #include "report/printers.h"
-#include "report/text/text_printer.h"
 #include "runner_model.h"
 #include "unit/report/made_report.h"
 

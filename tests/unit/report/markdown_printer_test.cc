@@ -5,7 +5,6 @@
 #include "catch.h"
 #include "clean_text.h"
 #include "hostile_report.h"
-#include "report/markdown/markdown_text.h"
 #include "report/printers.h"
 #include "unit/report/made_report.h"
 
@@ -83,16 +82,17 @@ void CheckHarmless(const std::string& markdown) {
 }
 
 TEST_CASE("a name in code ends at the right backtick", "[report]") {
-  CHECK(MarkdownCode("f32[2]{0}") == "`f32[2]{0}`");
-  CHECK(MarkdownCode("a`b") == "``a`b``");
-  CHECK(MarkdownCode("``") == "``` `` ```");
-  CHECK(MarkdownCode(" x ") == "`  x  `");
-  CHECK(MarkdownCode("").empty());
-  CHECK(MarkdownCode("a|b\\|c") == "<code>a&#124;b&#92;&#124;c</code>");
-  CHECK(MarkdownCode("a\nb") == "`a b`");
-  CHECK(MarkdownCode("www.x|y") == "<code>www&#46;x&#124;y</code>");
-  CHECK(HtmlCode("<b> @x &") == "<code>&#60;b&#62; <!-- -->&#64;x &#38;</code>");
   const auto page = [](const doc::Block& block) { return PrintMarkdownPage({block}); };
+  const auto code = [&](const char* name) { return page(doc::Paragraph{doc::Name(name)}); };
+  CHECK(code("f32[2]{0}") == "`f32[2]{0}`\n");
+  CHECK(code("a`b") == "``a`b``\n");
+  CHECK(code("``") == "``` `` ```\n");
+  CHECK(code(" x ") == "`  x  `\n");
+  CHECK(code("").empty());
+  CHECK(code("a|b\\|c") == "<code>a&#124;b&#92;&#124;c</code>\n");
+  CHECK(code("a\nb") == "`a b`\n");
+  CHECK(code("www.x|y") == "<code>www&#46;x&#124;y</code>\n");
+  CHECK(code("<b>| @x &") == "<code>&#60;b&#62;&#124; <!-- -->&#64;x &#38;</code>\n");
   CHECK(page(doc::CodeOf("a ```` b")) == "`````text\na ```` b\n`````\n");
   CHECK(page(doc::Paragraph{doc::Sentence("    pts is large")}) == "pts is large\n");
   CHECK(page(doc::Paragraph{doc::Sentence("  ")}).empty());
@@ -163,19 +163,25 @@ TEST_CASE("markdown stays within its size limit and reports what is left out", "
   }
 }
 
-TEST_CASE("details are left out before parts, from the end", "[report]") {
-  const std::vector<MarkdownPart> parts = {{"first\n", "\n[1]\n"}, {"second\n", "\n[2]\n", "end\n"}};
-  const std::string whole = "first\n\n[1]\n\nsecond\n\n[2]\nend\nfoot\n";
-  CHECK(JoinWithin(parts, "foot\n", std::string::npos) == whole);
-  const auto of = [&](std::size_t most) { return JoinWithin(parts, "foot\n", most); };
-  std::size_t most = whole.size() + 200;
-  while (of(most) == whole) --most;
-  CHECK(of(most).starts_with(
-      "first\n\n[1]\n\nsecond\nend\n\n_Left out because of the size limit: the details of 1 failure. "));
-  while (of(most).find("second") != std::string::npos) --most;
-  CHECK(of(most).find("Left out because of the size limit: 1 failure") != std::string::npos);
-  CHECK(of(most).starts_with("first\n"));
-  CHECK(of(0).empty());
+TEST_CASE("details are left out before failures, from the end", "[report]") {
+  const FailureRule rule = MadeFailure();
+  const Report report = MadeReport({MadeFailure(rule, "a"), MadeFailure(rule, "b")});
+  std::size_t most = PrintMarkdown(report, std::string::npos).size() + 200;
+  const auto shrink = [&](const std::string& left_out) {
+    const std::string sentence = "_Left out because of the size limit: " + left_out + ". The same command ";
+    std::string page;
+    do {
+      page = PrintMarkdown(report, most -= 10);
+    } while (most > 10 && page.find(sentence) == std::string::npos);
+    return page;
+  };
+  for (const char* details : {"the details of 1 failure", "the details of 2 failures"}) {
+    const std::string page = shrink(details);
+    CHECK(CountOf(page, "### `T1`") == 2);
+    CHECK(CountOf(page, "<summary>The error message") == (details[15] == '1' ? 1 : 0));
+  }
+  CHECK(CountOf(shrink("1 failure and the details of 1 failure"), "### `T1`") == 1);
+  CHECK(PrintMarkdown(report, 0).empty());
 }
 
 TEST_CASE("the largest allocations have the program's names, without the dump's escapes", "[report]") {

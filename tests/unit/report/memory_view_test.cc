@@ -6,7 +6,6 @@
 #include "report/printers.h"
 #include "report/record/describe.h"
 #include "report/report_document.h"
-#include "report/text/text_printer.h"
 #include "text/utf8.h"
 
 using namespace whyoom;

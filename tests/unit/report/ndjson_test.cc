@@ -17,7 +17,6 @@
 #include "report/encodings.h"
 #include "report/printers.h"
 #include "report/record/report_reader.h"
-#include "report/text/text_printer.h"
 
 using namespace whyoom;
 using nlohmann::json;

@@ -5,7 +5,6 @@
 
 #include "catch.h"
 #include "report/printers.h"
-#include "report/text/text_printer.h"
 #include "text/utf8.h"
 
 using namespace whyoom;

@@ -4,11 +4,10 @@
 #include <vector>
 
 #include "catch.h"
-#include "report/explanation.h"
+#include "report/command_documents.h"
 #include "report/failure_view.h"
 #include "report/printers.h"
 #include "report/record/describe.h"
-#include "report/text/text_printer.h"
 #include "unit/report/made_report.h"
 #include "unit/rules/rule_data.h"
 

@@ -7,7 +7,8 @@
 
 #include "catch.h"
 #include "made_report.h"
-#include "report/text/text_printer.h"
+#include "report/printers.h"
+#include "report/report_document.h"
 
 using namespace whyoom;
 
@@ -51,8 +52,7 @@ TEST_CASE("an empty report has an empty summary", "[report]") {
   CHECK(summary.by_code.empty());
   CHECK_FALSE(summary.first_time);
   CHECK_FALSE(summary.last_time);
-  CHECK_FALSE(IsBatch(report));
-  CHECK(MostFrequentFirst(report).empty());
+  CHECK_FALSE(MakeDocument(report).is_batch);
 }
 
 TEST_CASE("different failures and their occurrences are counted", "[report]") {
@@ -125,7 +125,7 @@ TEST_CASE("the most frequent failures come first", "[report]") {
   Report report = MadeReport({Reported(rule, "a", 1), Reported(rule, "b", 2), Reported(rule, "c", 5),
                               Reported(rule, "d", 2), Reported(rule, "e", 1)});
   report.failures[4].tally.artifacts = 2;
-  CHECK(Ids(MostFrequentFirst(report)) == "cbdea");
+  CHECK(Ids(MakeDocument(report).failures) == "cbdea");
 }
 
 TEST_CASE("the times are the first and last of all failures", "[report]") {
@@ -141,26 +141,34 @@ TEST_CASE("the times are the first and last of all failures", "[report]") {
 }
 
 TEST_CASE("a period is printed in whole seconds", "[report]") {
-  CHECK(PeriodText(Timestamp{1500000, true}, Timestamp{61000000, true}) ==
-        "1970-01-01T00:00:01Z to 1970-01-01T00:01:01Z");
-  CHECK(PeriodText(Timestamp{1200000, false}, Timestamp{1900000, false}) == "1970-01-01T00:00:01");
-  CHECK(PeriodText(std::nullopt, AfterSeconds(1)).empty());
+  const FailureRule rule = MadeFailure();
+  Report report = MadeReport(std::vector<Failure>(4, Reported(rule, "a", 1)));
+  report.failures[0].tally.AddTime(Timestamp{1500000, true});
+  CHECK(PrintText(report, TextOptions()).find("· 1970-01-01T00:00:01Z ·") != std::string::npos);
+  report.failures[1].tally.AddTime(Timestamp{61000000, true});
+  CHECK(PrintText(report, TextOptions()).find("· 1970-01-01T00:00:01Z to 1970-01-01T00:01:01Z ·") != std::string::npos);
 }
 
-TEST_CASE("the most frequent entries come first, ties by name", "[report]") {
-  const std::map<std::string, Share> shares = {
-      {"a", {"", 1, 2}}, {"b", {"", 1, 5}}, {"c", {"", 1, 2}}, {"d", {"", 1, 9}}};
-  std::string names;
-  for (const auto& [name, share] : MostFrequent(shares)) names += name;
-  CHECK(names == "dbac");
-  CHECK(MostFrequent({}).empty());
+TEST_CASE("the most frequent scenarios come first, ties by name", "[report]") {
+  std::vector<FailureRule> rules(4, MadeFailure());
+  std::vector<Failure> failures;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    rules[i].code = std::string("F") + "badc"[i];
+    failures.push_back(Reported(rules[i], std::to_string(i), std::vector{5, 2, 9, 2}[i]));
+  }
+  const std::string text = PrintText(MadeReport(std::move(failures)), TextOptions());
+  std::size_t at = 0;
+  for (const char* code : {"Fd.2", "Fb.2", "Fa.2", "Fc.2"}) {
+    at = text.find(std::string("         1  ") + code, at);
+    CHECK(at != std::string::npos);
+  }
 }
 
 TEST_CASE("one failure is no batch, a hundred are", "[report]") {
   const FailureRule rule = MadeFailure();
-  CHECK_FALSE(IsBatch(MadeReport({Reported(rule, "a", 1)})));
-  CHECK_FALSE(IsBatch(MadeReport({Reported(rule, "a", 1000)})));  // still one failure
-  CHECK(IsBatch(MadeReport(std::vector<Failure>(100, Reported(rule, "a", 1)))));
+  CHECK_FALSE(MakeDocument(MadeReport({Reported(rule, "a", 1)})).is_batch);
+  CHECK_FALSE(MakeDocument(MadeReport({Reported(rule, "a", 1000)})).is_batch);  // still one failure
+  CHECK(MakeDocument(MadeReport(std::vector<Failure>(100, Reported(rule, "a", 1)))).is_batch);
 }
 
 }  // namespace TEST_FILE

@@ -13,7 +13,6 @@
 #include "diagnose/report.h"
 #include "read/engine.h"
 #include "report/printers.h"
-#include "report/text/text_printer.h"
 
 namespace whyoom {
 namespace TEST_FILE {

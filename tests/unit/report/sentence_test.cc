@@ -1,18 +1,20 @@
-#include "report/phrases.h"
-
+// Names and words of sentences.
 #include <string>
 
 #include "catch.h"
+#include "report/document.h"
 #include "text/utf8.h"
 
 using namespace whyoom;
 
 namespace TEST_FILE {
 
+bool IsName(const doc::Span& span) { return span.kind == doc::Span::Kind::kCode; }
+
 // The sentence with its names in brackets.
 std::string Marked(const std::string& sentence) {
   std::string text;
-  for (const Phrase& phrase : PhrasesOf(sentence)) text += phrase.is_name ? "⟦" + phrase.text + "⟧" : phrase.text;
+  for (const doc::Span& span : doc::Sentence(sentence)) text += IsName(span) ? "⟦" + span.text + "⟧" : span.text;
   return text;
 }
 
@@ -29,7 +31,7 @@ TEST_CASE("names in a sentence are distinguished from words", "[report]") {
   CHECK(Marked("torch_xla's scan") == "⟦torch_xla⟧'s scan");
   CHECK(Marked("each layer: block = jax.checkpoint(block); not") == "each layer: ⟦block = jax.checkpoint(block)⟧; not");
   CHECK(Marked("the need = what is there") == "the need ⟦=⟧ what is there");
-  CHECK(PhrasesOf("").empty());
+  CHECK(doc::Sentence("").empty());
 }
 
 TEST_CASE("quotes that belong to a name stay with it", "[report]") {
@@ -84,22 +86,22 @@ TEST_CASE("text that a markup language could interpret is not a word", "[report]
                                   ">",
                                   "#"}) {
     INFO(text);
-    CHECK(PhrasesOf(text).at(0).is_name);
-    const std::vector<Phrase> phrases = PhrasesOf(text + " and");
-    CHECK(phrases[0].is_name);
-    CHECK(phrases.at(1).text.find_first_not_of(".,;:!?) and") == std::string::npos);
+    CHECK(IsName(doc::Sentence(text).at(0)));
+    const doc::Spans spans = doc::Sentence(text + " and");
+    CHECK(IsName(spans[0]));
+    CHECK(spans.at(1).text.find_first_not_of(".,;:!?) and") == std::string::npos);
   }
   CHECK(Marked("a - b") == "a - b");  // not a Markdown list, because the dash is not at the start
   CHECK(Marked("  1. x").find("⟦1") != std::string::npos);
 }
 
-TEST_CASE("phrases contain the whole sentence", "[report]") {
-  for (const std::string& text : {std::string(" a  f(x,\ty) \xff ) ) ("), std::string("((((("), std::string(300, ')'),
+TEST_CASE("the spans contain the whole sentence", "[report]") {
+  for (const std::string& text : {std::string("a  f(x,\ty) \xff ) ) ("), std::string("((((("), std::string(300, ')'),
                                   std::string("\"'(x)'\" ... (…)"), std::string("a\nb"), std::string("`a b` c ` d")}) {
     std::string joined;
-    for (const Phrase& phrase : PhrasesOf(text)) {
-      CHECK_FALSE(phrase.text.empty());
-      joined += phrase.text;
+    for (const doc::Span& span : doc::Sentence(text)) {
+      CHECK_FALSE(span.text.empty());
+      joined += span.text;
     }
     std::string whole = Printable(text);
     std::erase(joined, '`');

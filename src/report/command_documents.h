@@ -1,18 +1,22 @@
-// `whyoom explain`: finds a code, a scenario, a section of the official pages or a remedy in the rule data, and makes
-// the document that explains it.
+// The documents of the commands explain, rules trace and diff.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "diagnose/compare.h"
+#include "input/artifact.h"
 #include "report/document.h"
+#include "rules/recorder.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
 
-// All pointers are borrowed from the rules.
+// What `explain` explains. All pointers are borrowed from the rules.
 struct Explanation {
   std::string topic;                       // "E1000.2", with the code as spelled in the rule data
   const FailureRule* failure = nullptr;    // null if the topic is a remedy
@@ -35,5 +39,28 @@ doc::Blocks ExplanationBlocks(const RuleSet& rules, const Explanation& explanati
 
 // Lists all failures with their scenarios, and all remedies.
 doc::Blocks TopicBlocks(const RuleSet& rules);
+
+// What was recorded (rules/recorder.h) while a log was read and diagnosed.
+struct LogTrace {
+  std::uint64_t line = 0;                // traced, 1-based; 0: all
+  std::vector<RecordEntry> reading;      // inputs, their lines, and what each pattern did there
+  std::vector<RecordEntry> conclusions;  // failures, and the steps of their diagnosis
+  std::size_t failures = 0;              // found, also those that were not recorded
+  bool is_truncated = false;             // `reading` lacks the last lines of a long log
+  std::vector<Problem> problems;
+};
+
+// Masks secrets.
+doc::Blocks TraceBlocks(const LogTrace& trace);
+
+// The comparison of two runs.
+struct Diff {
+  Run before;
+  Run after;
+  Comparison comparison;
+  std::vector<Problem> problems;
+};
+
+doc::Blocks DiffBlocks(const Diff& diff);
 
 }  // namespace whyoom

@@ -1,9 +1,8 @@
-#include "report/diff.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "report/command_documents.h"
 #include "report/layout.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
