@@ -37,7 +37,6 @@ using enum Command;
 struct CommandDefinition {
   const char* name;  // the first words: "rules list"; empty for the default command
   Command command;
-  const char* about;
   const char* argument = "";  // without "--"; goes to Options::paths
   const char* about_argument = "";
   int most = -1;   // arguments; -1: any number
@@ -46,42 +45,19 @@ struct CommandDefinition {
 
 // In display order; the default command is first.
 const std::vector<CommandDefinition> kCommands = {
-    {"", kDiagnose,
-     "Finds XLA:TPU out-of-memory errors in job logs and XLA dumps, and reports which\n"
-     "error it is, why it happened and what to do first.",
-     "PATH", "Files, folders, archives; - or a pipe: standard input"},
-    {"run", kRun,
-     "Runs a job and passes its output through. If the job runs out of memory, prints\n"
-     "the diagnosis to standard error: whyoom run [OPTIONS] -- CMD ..."},
-    {"explain", kExplain,
-     "Explains a code, scenario or remedy and what to do. Without a topic, lists all\n"
-     "topics.",
-     "TOPIC", "E1000, E1000.3, 0101.fragmentation, bf16, …", 1},
-    {"diff", kDiff,
-     "Compares two runs of one job: what was changed, what became smaller or larger,\n"
-     "and whether it fits now.",
-     "RUN", "BEFORE and AFTER, each a log or an XLA dump", 2, 2},
-    {"try", kTry,
-     "Compiles a program that does not fit again, with one remedy after another, and\n"
-     "reports what it then needs. Needs Python with jax and libtpu, but no TPU:\n"
-     "whyoom try [OPTIONS] DUMP, or whyoom try [OPTIONS] -- CMD ...",
-     "DUMP", "The folder of the dump", 1},
-    {"merge", kMerge,
-     "Combines reports written with --format ndjson into one report, as if a single\n"
-     "run had read all the logs.",
-     "FILE", "Reports, folders of them; - or a pipe: standard input"},
-    {"rules", kRules,
-     "Shows, checks and extends the rules. Files given after the command are added to\n"
-     "the built-in rules."},
-    {"rules list", kRulesList, "List all entries, and what user files change", "FILE", "Rule files or folders"},
-    {"rules check", kRulesCheck, "Report all errors in rule files", "FILE", "Rule files or folders"},
-    {"rules test", kRulesTest, "Run the examples of failures", "FILE", "Rule files or folders"},
-    {"rules schema", kRulesSchema, "Print the JSON schema of rule files (for editors)", "FILE",
-     "Rule files or folders"},
-    {"rules trace", kRulesTrace, "Show which rules matched a log and why", "LOG", "A log, and a line of it", 1},
-    {"skill", kSkill,
-     "Prints a SKILL.md for coding agents in the Agent Skills format: when to call\n"
-     "whyoom, how to read its JSON, and what never to do."}};
+    {"", kDiagnose, "PATH", "Files, folders, archives; - or a pipe: standard input"},
+    {"run", kRun},
+    {"explain", kExplain, "TOPIC", "E1000, E1000.3, 0101.fragmentation, bf16, …", 1},
+    {"diff", kDiff, "RUN", "BEFORE and AFTER, each a log or an XLA dump", 2, 2},
+    {"try", kTry, "DUMP", "The folder of the dump", 1},
+    {"merge", kMerge, "FILE", "Reports, folders of them; - or a pipe: standard input"},
+    {"rules", kRules},
+    {"rules list", kRulesList, "FILE", "Rule files or folders"},
+    {"rules check", kRulesCheck, "FILE", "Rule files or folders"},
+    {"rules test", kRulesTest, "FILE", "Rule files or folders"},
+    {"rules schema", kRulesSchema, "FILE", "Rule files or folders"},
+    {"rules trace", kRulesTrace, "LOG", "A log, and a line of it", 1},
+    {"skill", kSkill}};
 
 // Returns the command that the arguments begin with, or the default command. A file that has the name of a command
 // must be written ./explain.
@@ -104,7 +80,7 @@ std::string VersionText() {
                      RuleSource().head().fingerprint);
 }
 
-// resources/help: the rest of a command's help, below its options.
+// resources/help: what a command does and, after an empty line, what its help says below its options.
 std::string HelpOf(const std::string& words) {
   std::string name = (words.empty() ? "diagnose" : words) + ".txt";
   std::replace(name.begin(), name.end(), ' ', '-');
@@ -336,11 +312,13 @@ void AddLimits(Adder add) {
 // The parser of the command's arguments; it writes to `options`.
 std::unique_ptr<CLI::App> MakeParser(const CommandDefinition& command, Options* options) {
   const std::string words = command.name;
-  auto app = std::make_unique<CLI::App>(command.about, words.empty() ? "whyoom" : "whyoom " + words);
+  const std::string help = HelpOf(words);
+  const std::size_t about = std::min(help.find("\n\n"), help.size() - 1);
+  auto app = std::make_unique<CLI::App>(help.substr(0, about), words.empty() ? "whyoom" : "whyoom " + words);
   app->get_formatter()->column_width(27);
   app->set_help_flag("-h,--help", "Print this");
   if (words.empty()) app->set_version_flag("--version", VersionText, "Print the version");
-  app->footer(HelpOf(words));
+  app->footer(help.substr(std::min(about + 2, help.size())));
   if (*command.argument != '\0') {
     CLI::Option* option = app->add_option(command.argument, options->paths, command.about_argument);
     option->expected(command.needed, command.most < 0 ? CLI::detail::expected_max_vector_size : command.most);
