@@ -264,8 +264,9 @@ int RunMerge(const RunContext& run) {
     for (Artifact part; ByteSource* source = members.Next(&part);) reader.Read(part.path, *source);
     for (Problem& problem : members.TakeProblems()) problems.push_back(std::move(problem));
   }
-  for (const Problem& problem : problems) reader.Tell(problem);
-  Report report = run.MakeReport(reader.Take());
+  Report read = reader.Take();
+  read.problems.insert(read.problems.end(), problems.begin(), problems.end());
+  Report report = run.MakeReport(std::move(read));
   return run.Print(&report);
 }
 

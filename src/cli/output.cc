@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "input/error.h"
-#include "report/layout.h"
+#include "report/formatting.h"
 #include "report/printers.h"
 #include "text/secrets.h"
 #include "text/utf8.h"

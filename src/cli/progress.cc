@@ -7,7 +7,7 @@
 
 #include "cli/output.h"
 #include "report/failure_view.h"
-#include "report/layout.h"
+#include "report/formatting.h"
 #include "text/utf8.h"
 
 namespace whyoom {

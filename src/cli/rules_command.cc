@@ -26,7 +26,7 @@
 #include "read/engine.h"
 #include "report/command_documents.h"
 #include "report/failure_view.h"
-#include "report/layout.h"
+#include "report/formatting.h"
 #include "report/printers.h"
 #include "rules/rule_compiler.h"
 #include "rules/suggest.h"

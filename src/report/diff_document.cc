@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "report/command_documents.h"
-#include "report/layout.h"
+#include "report/formatting.h"
 #include "text/quantity.h"
 #include "text/utf8.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "report/layout.h"
+#include "report/formatting.h"
 #include "text/utf8.h"
 
 namespace whyoom::doc {

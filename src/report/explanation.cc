@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "facts/evidence.h"
 #include "report/command_documents.h"
 #include "report/failure_view.h"
 #include "rules/suggest.h"
@@ -56,10 +57,6 @@ std::optional<Explanation> OfPart(const RuleSet& rules, const FailureRule& failu
   if (explanation.scenarios.empty() && explanation.remedies.empty()) return std::nullopt;
   return explanation;
 }
-
-struct Nothing : Scope {
-  Value Get(std::string_view /*name*/) const override { return Unknown{}; }
-};
 
 // "jax.memory: jax 0.7.0 or newer".
 std::string VersionsText(const NameVersions& versions) {
@@ -134,7 +131,7 @@ void AddWays(const RuleSet& rules, const Remedy& remedy, const Frameworks& frame
     const Framework* framework = rules.FindFramework(key);
     doc::List steps;
     for (const Sentence& step : how->second) {
-      const std::optional<std::string> text = step.Fill(Nothing());
+      const std::optional<std::string> text = step.Fill(Evidence());
       if (text) steps.items.push_back(doc::Step(doc::Sentence(*text)));
       shown += text.value_or("") + "\n";
     }

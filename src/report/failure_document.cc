@@ -8,7 +8,7 @@
 
 #include "facts/array.h"
 #include "facts/evidence.h"
-#include "report/layout.h"
+#include "report/formatting.h"
 #include "report/report_document.h"
 #include "text/quantity.h"
 #include "text/utf8.h"

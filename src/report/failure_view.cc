@@ -8,8 +8,7 @@
 #include <set>
 
 #include "facts/evidence.h"
-#include "report/encodings.h"
-#include "report/layout.h"
+#include "report/formatting.h"
 #include "text/numbers.h"
 #include "text/quantity.h"
 #include "text/utf8.h"

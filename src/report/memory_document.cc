@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "report/failure_view.h"
-#include "report/layout.h"
+#include "report/formatting.h"
 #include "report/report_document.h"
 #include "text/quantity.h"
 #include "text/utf8.h"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "read/candidate_errors.h"
-#include "report/layout.h"
+#include "report/formatting.h"
 #include "report/summary.h"
 #include "text/numbers.h"
 #include "text/timestamp.h"

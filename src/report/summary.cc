@@ -26,6 +26,7 @@ Summary Summarize(const Report& report) {
   summary.artifacts = report.artifacts;
   summary.bytes = report.bytes;
   summary.failures = report.failures.size();
+  summary.programs = report.programs.size();
   summary.problems = SaturatingAdd(report.problems.size(), report.problems_left_out);
   Tally times;
   for (const Failure& failure : report.failures) {

@@ -26,6 +26,7 @@ struct Summary {
   std::uint64_t failures = 0;
   std::uint64_t occurrences = 0;
   std::uint64_t problems = 0;
+  std::uint64_t programs = 0;
   std::map<std::string, std::uint64_t> by_code;  // number of different failures
   std::map<std::string, Share> by_scenario;      // see ScenarioName in failure_view.h
   std::map<std::string, Share> by_remedy;        // id of the first remedy

@@ -4,8 +4,8 @@
 #include <set>
 #include <string_view>
 
-#include "report/encodings.h"
 #include "report/failure_view.h"
+#include "report/formatting.h"
 #include "report/printers.h"
 #include "report/summary.h"
 #include "text/utf8.h"

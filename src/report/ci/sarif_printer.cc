@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "report/encodings.h"
 #include "report/failure_view.h"
+#include "report/formatting.h"
 #include "report/printers.h"
 #include "report/record/fields.h"
 #include "report/summary.h"
@@ -33,33 +33,27 @@ Json Message(const std::string& text) { return {{"text", SarifText(text)}}; }
 
 // Names a file below the source folder relative to it, as code scanning requires, and others by their path.
 // `is_source`: a relative path is relative to the source folder.
-Json File(const std::string& path, const std::string& source_root, bool is_source) {
-  const std::optional<std::string> relative = RelativeTo(source_root, path);
-  Json location = {{"uri", PathUri(relative.value_or(path))}};
-  if (relative && (is_source || path.starts_with('/'))) location["uriBaseId"] = kSourceRoot;
-  return location;
-}
-
-Json LogFile(const std::string& path, const std::string& source_root) {
-  // Standard input and the output of a job are in no file.
-  return path == "-" || !JobIn(path).empty() ? Json{{"uri", "-"}} : File(path, source_root, false);
-}
-
-Json Location(const Json& file, std::uint64_t line, std::uint64_t last_line) {
+Json Location(const std::string& path, bool is_source, std::uint64_t line, std::uint64_t last_line,
+              const std::string& source_root) {
   constexpr std::uint64_t kMaxLines = std::numeric_limits<std::int32_t>::max();  // the most that consumers count
+  const std::optional<std::string> relative = RelativeTo(source_root, path);
+  Json file = {{"uri", PathUri(relative.value_or(path))}};
+  if (relative && (is_source || path.starts_with('/'))) file["uriBaseId"] = kSourceRoot;
   Json region = {{"startLine", std::clamp<std::uint64_t>(line, 1, kMaxLines)}};
   if (last_line > line) region["endLine"] = std::min(last_line, kMaxLines);
-  return {{"physicalLocation", {{"artifactLocation", file}, {"region", region}}}};
+  return {{"physicalLocation", {{"artifactLocation", std::move(file)}, {"region", std::move(region)}}}};
 }
 
-// Line numbers in archive members and compressed files refer to the uncompressed text.
+// Line numbers in archive members and compressed files refer to the uncompressed text. Standard input and the output of
+// a job are in no file.
 Json LogLocation(const Where& where, const std::string& source_root) {
-  return Location(LogFile(where.artifact.path, source_root), where.line, where.last_line);
+  const std::string& path = where.artifact.path;
+  return Location(JobIn(path).empty() ? path : "-", false, where.line, where.last_line, source_root);
 }
 
 Json SourceLocation(const SourcePlace& source, const std::string& source_root) {
   const auto line = static_cast<std::uint64_t>(source.line);
-  return Location(File(source.path, source_root, true), line, line);
+  return Location(source.path, true, line, line, source_root);
 }
 
 Json Related(Json location, const std::string& text) {

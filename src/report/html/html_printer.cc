@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "report/encodings.h"
+#include "report/formatting.h"
 #include "report/printers.h"
 #include "report/record/describe.h"
 #include "report/report_document.h"

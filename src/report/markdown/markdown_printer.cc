@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "report/failure_view.h"
-#include "report/layout.h"
+#include "report/formatting.h"
 #include "report/printers.h"
 #include "report/report_document.h"
 #include "text/utf8.h"

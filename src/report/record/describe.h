@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -339,26 +338,6 @@ void Describe(auto& v, RecordOf<Summary> auto& summary) {
   v.Need("problem_count", summary.problems);
 }
 
-// The fields of a summary that merging needs.
-struct SummaryMerge {
-  std::string rules;
-  std::uint64_t problems_left_out = 0;
-  std::map<std::string, std::uint64_t> reports_left_out;  // by code
-  std::uint64_t programs = 0;
-  std::uint64_t programs_left_out = 0;
-  std::set<std::string> hidden;
-};
-
-void Describe(auto& v, RecordOf<SummaryMerge> auto& merge) {
-  v.Record("summary_merge");
-  v.Need("rules", merge.rules, {.form = "fingerprint"});
-  NeedAll(v, "problems_left_out", merge.problems_left_out, "reports_left_out", merge.reports_left_out, "programs",
-          merge.programs, "programs_left_out", merge.programs_left_out);
-  std::vector<std::string> ignored(merge.hidden.begin(), merge.hidden.end());
-  v.Maybe("ignored", ignored);
-  if constexpr (std::remove_reference_t<decltype(v)>::kReads) merge.hidden = {ignored.begin(), ignored.end()};
-}
-
 // The program and the rules that made the report.
 struct ToolRecord {
   std::string version;
@@ -431,12 +410,22 @@ void DescribeProgram(auto& v, RecordOf<CompiledProgram> auto& program, std::stri
   v.Part("merge", [&](auto& part) { part.Need("rules", rules, {.form = "fingerprint"}); });
 }
 
-void DescribeSummary(auto& v, RecordOf<Summary> auto& summary, RecordOf<SummaryMerge> auto& merge) {
+// `report` has the further fields that merging needs.
+template <class V>
+void DescribeSummary(V& v, RecordOf<Summary> auto& summary, RecordOf<Report> auto& report) {
   v.Record("summary_record");
   v.Constant("type", "summary");
   v.Extend(summary);
-  v.MayShow("ignored", [&] { return merge.hidden.size(); });
-  v.Need("merge", merge);
+  v.MayShow("ignored", [&] { return report.hidden.size(); });
+  v.Part("merge", [&](auto& part) {
+    part.Record("summary_merge");
+    part.Need("rules", report.rules_fingerprint, {.form = "fingerprint"});
+    NeedAll(part, "problems_left_out", report.problems_left_out, "reports_left_out", report.reports_left_out,
+            "programs", summary.programs, "programs_left_out", report.programs_left_out);
+    std::vector<std::string> ignored(report.hidden.begin(), report.hidden.end());
+    part.Maybe("ignored", ignored);
+    if constexpr (V::kReads) report.hidden = {ignored.begin(), ignored.end()};
+  });
 }
 
 }  // namespace whyoom

@@ -4,8 +4,6 @@
 
 #include <cmath>
 
-#include "report/encodings.h"
-
 namespace whyoom {
 namespace {
 
@@ -52,12 +50,6 @@ const nlohmann::json* RecordReader::Find(const char* key) const {
   if (!record_.is_object()) return nullptr;
   const auto found = record_.find(key);
   return found == record_.end() ? nullptr : &*found;
-}
-
-const nlohmann::json& RecordReader::Object(const char* key) const {
-  static const nlohmann::json kNone;
-  const nlohmann::json* field = Find(key);
-  return field == nullptr ? kNone : *field;
 }
 
 void RecordReader::Rule(const char* key, const FailureRule*& rule) {

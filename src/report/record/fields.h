@@ -89,8 +89,8 @@ class RecordWriter {
   void Maybe(const char* key, const T& value, const FieldSpec& spec = {}) {
     if (IsPresent(value)) json_[key] = ValueJson(value, spec);
   }
-  void Show(const char* key, auto make, const FieldSpec& spec = {}) { Need(key, make(), spec); }
-  void MayShow(const char* key, auto make, const FieldSpec& spec = {}) { Maybe(key, make(), spec); }
+  void Show(const char* key, auto make) { Need(key, make()); }
+  void MayShow(const char* key, auto make) { Maybe(key, make()); }
   void Rule(const char* key, const FailureRule* rule) { json_[key] = rule->code; }
   void Rule(const char* key, const Remedy* remedy) { json_[key] = remedy->id; }
   void Facts(const char* key, const Evidence& facts);
@@ -168,14 +168,16 @@ class RecordReader {
   void Maybe(const char* key, T& value, const FieldSpec& spec = {}) {
     if (Find(key) != nullptr) Need(key, value, spec);
   }
-  void Show(const char* /*key*/, auto /*make*/, const FieldSpec& /*spec*/ = {}) {}
-  void MayShow(const char* /*key*/, auto /*make*/, const FieldSpec& /*spec*/ = {}) {}
+  void Show(const char* /*key*/, auto /*make*/) {}
+  void MayShow(const char* /*key*/, auto /*make*/) {}
   void Rule(const char* key, const FailureRule*& rule);
   void Rule(const char* key, const Remedy*& remedy);
   void Facts(const char* key, Evidence& facts);
   void Constant(const char* /*key*/, const char* /*text*/) {}
   void Part(const char* key, auto describe) {
-    RecordReader part(Object(key), rules_);
+    const nlohmann::json none;
+    const nlohmann::json* field = Find(key);
+    RecordReader part(field == nullptr ? none : *field, rules_);
     describe(part);
     faulty_ = faulty_ || part.faulty_;
   }
@@ -187,7 +189,6 @@ class RecordReader {
 
  private:
   const nlohmann::json* Find(const char* key) const;
-  const nlohmann::json& Object(const char* key) const;  // a JSON null if there is none
 
   template <class T>
   bool Read(const nlohmann::json& field, const FieldSpec& spec, T* value) {

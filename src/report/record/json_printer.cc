@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t kRowsBytes = std::size_t{96} << 10;
 
-bool IsName(const std::string& key) { return key == "path" || key == "member"; }
-
 // Paths are not cut, because they identify the place.
 void CutTexts(Json& json) {
   if (auto* text = json.get_ptr<std::string*>()) {
@@ -24,7 +22,7 @@ void CutTexts(Json& json) {
     for (Json& element : json) CutTexts(element);
   } else if (json.is_object()) {
     for (auto& [key, value] : json.items()) {
-      if (!IsName(key)) CutTexts(value);
+      if (key != "path" && key != "member") CutTexts(value);
     }
   }
 }
@@ -148,10 +146,7 @@ std::string PrintNdjson(const Report& report) {
     print([&](auto& record) { DescribeProgram(record, program, rules); });
   for (const Problem& problem : report.problems) print([&](auto& record) { DescribeProblem(record, problem); });
   const Summary summary = Summarize(report);
-  const SummaryMerge merge = {
-      rules,        report.problems_left_out, report.reports_left_out, report.programs.size(), report.programs_left_out,
-      report.hidden};
-  print([&](auto& record) { DescribeSummary(record, summary, merge); });
+  print([&](auto& record) { DescribeSummary(record, summary, report); });
   return text;
 }
 

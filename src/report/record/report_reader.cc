@@ -94,22 +94,21 @@ bool ReportReader::ReadPart(const std::string& type, const json& record) {
 bool ReportReader::ReadSummary(const json& record, Counts* counts) {
   RecordReader reader(record);
   Summary summary;
-  SummaryMerge merge;
-  DescribeSummary(reader, summary, merge);
+  Report part;
+  DescribeSummary(reader, summary, part);
   if (reader.faulty()) return false;
   ++counts->summaries;
-  const std::uint64_t problems = summary.problems - std::min(summary.problems, merge.problems_left_out);
-  for (const std::uint64_t count : {summary.failures, merge.programs, problems})
+  const std::uint64_t problems = summary.problems - std::min(summary.problems, part.problems_left_out);
+  for (const std::uint64_t count : {summary.failures, summary.programs, problems})
     counts->summarized = SaturatingAdd(counts->summarized, count);
-  for (const auto& [code, count] : merge.reports_left_out) {
+  for (const auto& [code, count] : part.reports_left_out) {
     if (const FailureRule* rule = rules_.FindFailure(code); rule != nullptr && rule->code == code)
       table_.LeaveOut(code, count);
   }
-  table_.programs().LeaveOut(merge.programs_left_out);
-  report_.Join({.artifacts = summary.artifacts,
-                .bytes = summary.bytes,
-                .problems_left_out = merge.problems_left_out,
-                .hidden = std::move(merge.hidden)});
+  table_.programs().LeaveOut(part.programs_left_out);
+  part.artifacts = summary.artifacts;
+  part.bytes = summary.bytes;
+  report_.Join(std::move(part));
   return true;
 }
 
@@ -128,7 +127,5 @@ void ReportReader::Tell(const std::string& path, const Counts& counts) {
     add("a report contains more records than its summary counts: some occur twice");
   }
 }
-
-void ReportReader::Tell(const Problem& problem) { report_.problems.push_back(problem); }
 
 }  // namespace whyoom

@@ -23,9 +23,6 @@ class ReportReader {
   // and records made with other rule data. Reports these and truncated reports as problems.
   void Read(const std::string& path, ByteSource& source);
 
-  // Adds a problem with a source that could not be read.
-  void Tell(const Problem& problem);
-
   // Returns the merged report. Call once, at the end.
   Report Take() { return std::move(report_); }
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "report/layout.h"
+#include "report/formatting.h"
 #include "report/printers.h"
 #include "report/report_document.h"
 #include "text/utf8.h"

@@ -14,7 +14,7 @@
 #include "diagnose/report.h"
 #include "process.h"
 #include "read/engine.h"
-#include "report/encodings.h"
+#include "report/formatting.h"
 #include "report/printers.h"
 #include "report/record/report_reader.h"
 

@@ -7,7 +7,7 @@
 #include "catch.h"
 #include "clean_text.h"
 #include "process.h"
-#include "report/encodings.h"
+#include "report/formatting.h"
 #include "report/printers.h"
 #include "unit/report/made_report.h"
 

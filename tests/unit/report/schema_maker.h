@@ -41,12 +41,12 @@ class SchemaMaker {
     properties_[key] = Detailed(key, TypeOf<T>(spec, 1));
   }
   template <class Make>
-  void Show(const char* key, Make /*make*/, const FieldSpec& spec = {}) {
-    Need(key, std::decay_t<std::invoke_result_t<Make>>(), spec);
+  void Show(const char* key, Make /*make*/) {
+    Need(key, std::decay_t<std::invoke_result_t<Make>>());
   }
   template <class Make>
-  void MayShow(const char* key, Make /*make*/, const FieldSpec& spec = {}) {
-    Maybe(key, std::decay_t<std::invoke_result_t<Make>>(), spec);
+  void MayShow(const char* key, Make /*make*/) {
+    Maybe(key, std::decay_t<std::invoke_result_t<Make>>());
   }
   void Rule(const char* key, const FailureRule* /*failure*/) { Need(key, std::string()); }
   void Rule(const char* key, const Remedy* /*remedy*/) { Need(key, std::string()); }

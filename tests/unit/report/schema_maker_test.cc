@@ -71,13 +71,12 @@ Json ReportSchema() {
   CompiledProgram program;
   Problem problem;
   Summary summary;
-  SummaryMerge merge;
   add([&](auto& maker) { Describe(maker, report); });
   add([&](auto& maker) { DescribeHeader(maker, report); });
   add([&](auto& maker) { DescribeDiagnosis(maker, failure, ""); });
   add([&](auto& maker) { DescribeProgram(maker, program, ""); });
   add([&](auto& maker) { DescribeProblem(maker, problem); });
-  add([&](auto& maker) { DescribeSummary(maker, summary, merge); });
+  add([&](auto& maker) { DescribeSummary(maker, summary, report); });
   return Schema(kReportSchema, "The output of whyoom --format json, and each line of --format ndjson", any_of,
                 definitions);
 }

@@ -1,4 +1,4 @@
-#include "report/layout.h"
+#include "report/formatting.h"
 
 #include <string>
 #include <vector>
@@ -57,4 +57,18 @@ TEST_CASE("no line is a command to a CI server", "[report]") {
     CHECK(WithoutCommands(" " + group) == " " + group);
   }
   CHECK(WithoutCommands("---\n|---|\n") == "---\n|---|\n");
+}
+
+TEST_CASE("a shell reads a quoted word unchanged", "[report]") {
+  CHECK(ShellWord("rules/ours-2.json") == "rules/ours-2.json");
+  CHECK(ShellWord("my rules.json") == "'my rules.json'");
+  CHECK(ShellWord("it's; rm -r $HOME") == "'it'\\''s; rm -r $HOME'");
+  CHECK(ShellWord("~x") == "'~x'");
+  CHECK(ShellWord("") == "''");
+  CHECK(ShellWord("größe.json") == "'größe.json'");
+}
+
+TEST_CASE("a quoted word is printable", "[report]") {
+  CHECK(ShellWord("a\x1b[31mb'\\") == "'a\xef\xbf\xbd[31mb'\\''\\'");
+  CHECK(ShellWord("two\nlines") == "'two lines'");
 }
