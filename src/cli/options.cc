@@ -294,7 +294,7 @@ void AddBatch(Adder add) {
   add.group = kBatches;
   if (!add.Is(kDiagnose)) return;
   add.Value("-j,--jobs", "N", to.jobs, "Read N inputs at once (default: one per processor)")->check(Between(1, 1024));
-  add.Value("--resume", "JOURNAL", to.resume, "Keep results, to continue an interrupted batch")->check(NeedFileName);
+  add.Value("--resume", "DIR", to.resume, "Keep results in DIR, to continue an interrupted batch")->check(NeedFileName);
   add.Choose("--progress", to.progress);
 }
 

@@ -57,6 +57,9 @@ std::size_t TextRows(bool to_file, int descriptor) {
   return rows == 0 ? kUsualRows : rows;
 }
 
+// Whether the descriptor is a terminal that understands escape sequences (not TERM=dumb).
+bool MovesCursor(int descriptor) { return isatty(descriptor) == 1 && Variable("TERM") != "dumb"; }
+
 bool UsesColor(When when, bool to_file, int descriptor) {
   if (when != When::kAuto) return when == When::kAlways;
   if (!Variable("NO_COLOR").empty() || to_file) return false;
@@ -147,11 +150,9 @@ void ReserveStandardStreams() {
 
 bool InputIsTerminal() { return isatty(STDIN_FILENO) == 1; }
 
-bool MovesCursor(int descriptor) { return isatty(descriptor) == 1 && Variable("TERM") != "dumb"; }
-
-std::size_t TerminalColumns(int descriptor) {
-  winsize size{};
-  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
+bool ShowsProgress(const Options& options) {
+  if (options.progress != When::kAuto) return options.progress == When::kAlways;
+  return !options.quiet && MovesCursor(STDERR_FILENO);
 }
 
 TextOptions StyleOf(const Options& options, bool to_file, int descriptor) {

@@ -41,7 +41,7 @@ int RunWithReport(const Options& given, const OutputFiles& outputs) {
   // Never destroyed: freeing the rules would take a tenth of the time of a short run.
   static const RunContext& context = *new RunContext(options, outputs, LoadExtraRules(options));
   if (options.command == Command::kMerge) return RunMerge(context);
-  return options.follow ? RunFollow(context) : RunDiagnose(context);
+  return RunDiagnose(context);
 }
 
 // Whether the only path is no file but a code, scenario or remedy: `whyoom E1000`.
