@@ -17,8 +17,6 @@ namespace whyoom {
 // Opens /dev/null for standard streams that are closed, so that no file opened later gets their numbers. Call first.
 void ReserveStandardStreams();
 
-bool InputIsTerminal();
-
 // Whether the options ask for progress on standard error. --quiet hides it unless --progress was given.
 bool ShowsProgress(const Options& options);
 

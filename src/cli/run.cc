@@ -30,7 +30,7 @@ namespace {
 // Without a path, reads standard input unless it is a terminal.
 Options WithPaths(Options options) {
   if (!options.paths.empty() || !options.files_from.empty()) return options;
-  if (InputIsTerminal()) throw Error("no input: name a file or pipe one in (see whyoom --help)");
+  if (isatty(STDIN_FILENO) == 1) throw Error("no input: name a file or pipe one in (see whyoom --help)");
   options.paths = {"-"};
   return options;
 }
@@ -40,8 +40,7 @@ int RunWithReport(const Options& given, const OutputFiles& outputs) {
   const Options options = WithPaths(given);
   // Never destroyed: freeing the rules would take a tenth of the time of a short run.
   static const RunContext& context = *new RunContext(options, outputs, LoadExtraRules(options));
-  if (options.command == Command::kMerge) return RunMerge(context);
-  return RunDiagnose(context);
+  return options.command == Command::kMerge ? RunMerge(context) : RunDiagnose(context);
 }
 
 // Whether the only path is no file but a code, scenario or remedy: `whyoom E1000`.
@@ -61,13 +60,13 @@ int Dispatch(Options options) {
       return RunAndDiagnose(RunContext(options, outputs, LoadExtraRules(options)));
     case Command::kDiff:
       return RunDiff(LoadRules(options), options, outputs);
+    case Command::kRulesTrace:
+      return RunRules(WithPaths(options));
     case Command::kRulesList:
     case Command::kRulesCheck:
     case Command::kRulesTest:
     case Command::kRulesSchema:
       return RunRules(options);
-    case Command::kRulesTrace:
-      return RunRules(WithPaths(options));
     case Command::kSkill:
       WriteOutput(Skill(), options.output);
       return kNothing;
