@@ -201,8 +201,8 @@ void Batch::DrawProgress(const std::future<void>& ended) const {
   const std::string clear = "\r\x1b[K";
   const std::size_t columns = StyleOf(run_.options, false, STDERR_FILENO).width - 1;  // some terminals wrap full lines
   bool is_drawn = run_.options.progress == When::kAlways;
-  for (auto wait = run_.options.progress == When::kAlways ? 0ms : 500ms;
-       wait == 0ms || ended.wait_for(wait) == std::future_status::timeout; wait = 200ms) {
+  for (auto wait = is_drawn ? 0ms : 500ms; wait == 0ms || ended.wait_for(wait) == std::future_status::timeout;
+       wait = 200ms) {
     const std::size_t begun = std::min(next_.load(), inputs_.size());
     const std::string line = fmt::format(
         "{} of {} files · {} · {} · {}", done_.load(), inputs_.size(), Counted(failures_, "finding", "findings"),
@@ -316,12 +316,6 @@ void PrintNotes(const Report& report) {
   if (const std::string text = HiddenText(report); !text.empty()) WriteError("whyoom: " + text + "\n");
 }
 
-// Metadata files that Spark and Hadoop write next to their output files ("_SUCCESS", ".part-00000.crc").
-bool IsPartMetadata(const std::string& path) {
-  const char first = path[path.rfind('/') + 1];
-  return first == '.' || first == '_';
-}
-
 }  // namespace
 
 int RunDiagnose(const RunContext& run) {
@@ -366,7 +360,10 @@ int RunMerge(const RunContext& run) {
   for (Walk walk(paths); const std::optional<Artifact> artifact = walk.Next(&problems);) {
     const std::string& path = artifact->path;
     run.outputs.ThrowIfOutput(path);
-    if (std::find(paths.begin(), paths.end(), path) == paths.end() && IsPartMetadata(path)) continue;
+    // Spark and Hadoop write metadata next to their output files ("_SUCCESS", ".part-00000.crc").
+    const char first = path[path.rfind('/') + 1];
+    const bool is_metadata = first == '.' || first == '_';
+    if (is_metadata && std::find(paths.begin(), paths.end(), path) == paths.end()) continue;
     Members members(*artifact, OpenFile(path), run.options.limits);
     for (Artifact part; ByteSource* source = members.Next(&part);) reader.Read(part.path, *source);
     for (Problem& problem : members.TakeProblems()) problems.push_back(std::move(problem));

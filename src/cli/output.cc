@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -21,6 +20,7 @@
 #include "input/error.h"
 #include "report/layout.h"
 #include "report/printers.h"
+#include "text/numbers.h"
 #include "text/secrets.h"
 #include "text/utf8.h"
 
@@ -35,10 +35,7 @@ std::string_view Variable(const char* name) {
 
 // A number in the environment, else the terminal's own; 0 if there is neither.
 std::size_t SizeOf(const char* name, unsigned short winsize::*own, int descriptor) {
-  std::size_t number = 0;
-  const std::string_view text = Variable(name);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
+  if (const auto number = ParseWholeNumber(Variable(name)); number.value_or(0) > 0) return *number;
   winsize size{};
   return isatty(descriptor) == 1 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.*own : 0;
 }

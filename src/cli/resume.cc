@@ -115,8 +115,7 @@ ResumeFolder::ResumeFolder(const std::string& path, const RuleSource& rules, con
   struct stat status {};
   const bool exists = mkdir(path.c_str(), 0700) == 0 || errno == EEXIST;
   if (!exists || lstat(path.c_str(), &status) != 0) refuse(fmt::format("cannot be created: {}", std::strerror(errno)));
-  if (!S_ISDIR(status.st_mode)) refuse("is not a folder; give the name of another folder");
-  if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+  if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     refuse("is not a folder to which only you may write; give the name of another folder");
   if (access(path.c_str(), R_OK | W_OK | X_OK) != 0) refuse(fmt::format("cannot be used: {}", std::strerror(errno)));
 }

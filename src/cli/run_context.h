@@ -34,7 +34,6 @@ struct RunContext {
 
   // Hides failures and writes the others. Returns the exit status.
   int Print(Report* report) const;
-  void Write(const Report& report) const;
 
   // Removes the failures of --ignore. A scenario hides only failures of which it is known.
   void Hide(Report* report) const;
