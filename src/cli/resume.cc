@@ -127,7 +127,7 @@ std::string ResumeFolder::FileOf(const std::string& input) const {
   const std::string state =
       fmt::format("{}\n{}\n{}\n{}\n{}", input, fs::current_path(error).string(), fs::file_size(input, error),
                   fs::last_write_time(input, error).time_since_epoch().count(), settings_);
-  return fmt::format("{}/{}{}", path_, Sha256Hex(state), kSuffix);
+  return fmt::format("{}/.{}{}", path_, Sha256Hex(state), kSuffix);  // `whyoom merge` skips names with a dot
 }
 
 bool ResumeFolder::Contains(const std::string& path) const {
