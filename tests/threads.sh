@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Reads the test logs with four threads and a whyoom that was built with ThreadSanitizer: plain and compressed, with and
-# without a journal:   tests/threads.sh build/threads/whyoom
+# without --resume:    tests/threads.sh build/threads/whyoom
 set -euo pipefail
 program=$(realpath "$1")
 cd "$(dirname "$0")/.."

@@ -12,7 +12,7 @@ output=$(realpath -- "$output")
 
 # Each machine changes to this folder first, for relative paths in the list. {} is the shard; -q keeps spaces in names.
 cd_here='cd "$1" && shift && split -n "r/$(($1 + 1))/$2" -- "$3" |
-  "$0" --files-from - --resume "$4/.journal-$1" --format ndjson --output "$4/.part-$1" --exit-zero &&
+  "$0" --files-from - --resume "$4/.resume-$1" --format ndjson --output "$4/.part-$1" --exit-zero &&
   mv -fT -- "$4/.part-$1" "$4/part-$1.ndjson"'
 seq 0 $((shards - 1)) |
   parallel -q --joblog "$output/.joblog" --resume-failed "$@" bash -c "$cd_here" "${WHYOOM:-whyoom}" "$PWD" {} "$shards" "$list" "$output"

@@ -14,7 +14,6 @@
 #include "diagnose/read_input.h"
 #include "facts/evidence.h"
 #include "input/error.h"
-#include "input/limits.h"
 #include "input/walk.h"
 #include "program/xla_dump.h"
 #include "read/engine.h"
@@ -28,7 +27,7 @@ namespace {
 
 // One of the two runs, as given: logs, a dump, or both.
 struct Side {
-  std::string path;
+  Run run;
   XlaDump dump;
   std::vector<Failure> failures;
   std::vector<CompiledProgram> stated;  // programs whose memory its logs report
@@ -38,7 +37,6 @@ struct Side {
   std::vector<std::pair<std::string, SuccessSign>>
       compiled;                // by their names: programs that its logs report as compiled
   bool unknown_error = false;  // a memory error that matches no rule
-  bool read = false;           // any file was read
 };
 
 // Passes the bytes of `source` through, also to `progress`.
@@ -74,22 +72,23 @@ void AddSigns(const Artifact& artifact, ProgressReader* progress, Side* side) {
     side->compiled.emplace_back(std::move(compiled.module), success(std::move(compiled.sign)));
 }
 
-Side ReadSide(const Engine& engine, const std::string& path, const std::string& dump_folder, const Limits& limits,
+Side ReadSide(const Engine& engine, const std::string& path, const std::string& dump_folder, const Options& options,
               const OutputFiles& outputs, std::vector<Problem>* problems) {
   Side side;
-  side.path = path;
-  side.dump.StopAt(nullptr, limits);
+  side.run.path = BoundedPath(path);
+  side.dump.StopAt(nullptr, options.limits);
   if (!dump_folder.empty()) {
     AddDumpFolder(dump_folder, outputs, &side.dump, problems);
     if (side.dump.empty()) problems->push_back({dump_folder, "", "no XLA dump found"});
   }
   Report report;
   ReadControl control;  // so that --max-time can end the wait for a pipe without a writer
+  bool is_read = false;
   for (Walk walk({path}); const std::optional<Artifact> artifact = walk.Next(problems);) {
+    is_read = true;
     outputs.ThrowIfOutput(artifact->path);
-    side.read = true;
     if (side.dump.AddFile(artifact->path)) continue;
-    InputStreams streams(*artifact, limits, {1, &control});
+    InputStreams streams(*artifact, options.limits, {1, &control});
     for (Artifact member; ByteSource* part = streams.Next(&member);) {
       ProgressReader progress(engine.rules());
       ObservedSource watched(*part, progress);
@@ -97,6 +96,12 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
       AddSigns(member, &progress, &side);
     }
     report.Join(streams.Finish());
+  }
+  if (!is_read) {
+    const auto problem =
+        std::find_if(problems->begin(), problems->end(), [&](const auto& p) { return p.path == path; });
+    throw Error("cannot read " + Printable(path) + ": " +
+                (problem == problems->end() ? "contains no files" : problem->what));
   }
   for (const Problem& problem : report.problems) side.unknown_error |= problem.is_unknown_error();
   problems->insert(problems->end(), report.problems.begin(), report.problems.end());
@@ -108,36 +113,35 @@ Side ReadSide(const Engine& engine, const std::string& path, const std::string& 
   return side;
 }
 
-// `failure`: of the side; may be null.
-Run ToRun(const Side& side, const Failure* failure) {
-  Run run;
-  run.path = BoundedPath(side.path);
-  run.other_failures = side.failures.size() - (failure != nullptr ? 1 : 0);
-  if (failure == nullptr) return run;
+// Sets the outcome of the run to `failure`, one of the side or null.
+void SetFailure(const Failure* failure, Side* side) {
+  Run& run = side->run;
+  run.other_failures = side->failures.size() - (failure != nullptr ? 1 : 0);
+  if (failure == nullptr) return;
   run.failed = true;
   run.compiles = failure->rule->phase == "compile";
   run.code = failure->rule->code;
   run.title = failure->rule->title;
   run.facts = failure->facts;
   run.allocations = failure->allocations;
-  return run;
 }
 
 // If the log contains no failure, the dump determines the outcome of the compile.
-void AddDump(const Side& side, const std::string& module, Run* run, std::vector<Problem>* problems) {
-  if (run->failed || side.dump.empty()) return;
+void AddDump(const std::string& module, Side* side, std::vector<Problem>* problems) {
+  Run& run = side->run;
+  if (run.failed || side->dump.empty()) return;
   Problem problem;
-  std::optional<DumpReading> reading = side.dump.ReadAny(module, &problem);
-  if (problem.path == "XLA dump") problem.path = side.path;
+  std::optional<DumpReading> reading = side->dump.ReadAny(module, &problem);
+  if (problem.path == "XLA dump") problem.path = run.path;
   if (!problem.what.empty()) problems->push_back(problem);
   if (!reading) return;
-  run->facts.Add(reading->facts);
-  run->allocations = std::move(reading->rows);
-  run->facts.MaskSecrets();
-  for (Allocation& row : run->allocations) MaskSecretsOf(&row);
-  run->compiles = true;
-  run->failed = reading->failed;
-  if (!run->failed) run->success = SuccessSign{SuccessSign::Kind::kDump, side.path, 0, ""};
+  run.facts.Add(reading->facts);
+  run.allocations = std::move(reading->rows);
+  run.facts.MaskSecrets();
+  for (Allocation& row : run.allocations) MaskSecretsOf(&row);
+  run.compiles = true;
+  run.failed = reading->failed;
+  if (!run.failed) run.success = SuccessSign{SuccessSign::Kind::kDump, run.path, 0, ""};
 }
 
 std::uint64_t Statements(const Side& side) {
@@ -151,53 +155,45 @@ bool IsModule(const std::string& module, const std::string& name) {
   return !module.empty() && (module == name || module.ends_with("_" + name));
 }
 
-// Sets the evidence that the program of `run` compiled or ran, if its log contains any. If the other run failed, `side`
-// must have got further than it: lines that the failed run also printed, such as those of the programs for
-// initialization, are no evidence.
-void AddSuccess(const Side& other_side, const Run& other, const Side& side, Run* run) {
-  if (run->failed || run->success || side.unknown_error) return;
-  const std::string module = other.facts.Text("module");
-  const auto stated = std::find_if(side.stated.begin(), side.stated.end(), [&](const CompiledProgram& program) {
+// Sets the evidence that the program of the run compiled or ran, if its log contains any. If the other run failed, this
+// one must have got further: lines that the failed run also printed, such as those of the programs for initialization,
+// are no evidence.
+void AddSuccess(const Side& other, Side* side) {
+  Run& run = side->run;
+  if (run.failed || run.success || side->unknown_error) return;
+  const std::string module = other.run.facts.Text("module");
+  const auto stated = std::find_if(side->stated.begin(), side->stated.end(), [&](const CompiledProgram& program) {
     const std::string name = program.facts.Text("module");
     return name.empty() || module.empty() || name == module;
   });
-  if (stated != side.stated.end() && Statements(side) > (other.failed ? Statements(other_side) : 0)) {
-    run->facts.Add(stated->facts);
-    run->compiles = true;
-    run->success = SuccessSign{SuccessSign::Kind::kStatement, stated->where.artifact.path, stated->where.line, ""};
+  if (stated != side->stated.end() && Statements(*side) > (other.run.failed ? Statements(other) : 0)) {
+    run.facts.Add(stated->facts);
+    run.compiles = true;
+    run.success = SuccessSign{SuccessSign::Kind::kStatement, stated->where.artifact.path, stated->where.line, ""};
   }
-  for (const auto& [name, sign] : side.compiled) {
-    if (IsModule(module, name)) run->success = sign;
+  for (const auto& [name, sign] : side->compiled) {
+    if (IsModule(module, name)) run.success = sign;
   }
-  if (side.progress && side.progress_reached > (other.failed ? other_side.reached : 0)) run->success = side.progress;
+  if (side->progress && side->progress_reached > (other.run.failed ? other.reached : 0)) run.success = side->progress;
 }
 
 }  // namespace
 
 Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& outputs) {
-  const RuleSet& rules = engine.rules();
   Diff diff;
-  const Side before =
-      ReadSide(engine, options.paths[0], options.xla_dump_before, options.limits, outputs, &diff.problems);
-  const Side after =
-      ReadSide(engine, options.paths[1], options.xla_dump_after, options.limits, outputs, &diff.problems);
+  Side before = ReadSide(engine, options.paths[0], options.xla_dump_before, options, outputs, &diff.problems);
+  Side after = ReadSide(engine, options.paths[1], options.xla_dump_after, options, outputs, &diff.problems);
   const auto [failure_before, failure_after] = MatchFailures(before.failures, after.failures);
-  diff.before = ToRun(before, failure_before);
-  diff.after = ToRun(after, failure_after);
-  AddDump(before, diff.after.facts.Text("module"), &diff.before, &diff.problems);
-  AddDump(after, diff.before.facts.Text("module"), &diff.after, &diff.problems);
-  // If nothing of a run could be read, there is no verdict.
-  for (const Side* side : {&before, &after}) {
-    if (side->read) continue;
-    const auto problem = std::find_if(diff.problems.begin(), diff.problems.end(),
-                                      [&](const Problem& each) { return each.path == side->path; });
-    throw Error("cannot read " + Printable(side->path) + ": " +
-                (problem == diff.problems.end() ? "contains no files" : problem->what));
-  }
-  AddSuccess(before, diff.before, after, &diff.after);
-  AddSuccess(after, diff.after, before, &diff.before);
+  SetFailure(failure_before, &before);
+  SetFailure(failure_after, &after);
+  AddDump(after.run.facts.Text("module"), &before, &diff.problems);
+  AddDump(before.run.facts.Text("module"), &after, &diff.problems);
+  AddSuccess(before, &after);
+  AddSuccess(after, &before);
+  diff.before = std::move(before.run);
+  diff.after = std::move(after.run);
   MaskSecretsOf(&diff.problems);
-  diff.comparison = Compare(diff.before, diff.after, rules);
+  diff.comparison = Compare(diff.before, diff.after, engine.rules());
   return diff;
 }
 
@@ -212,14 +208,8 @@ int RunDiff(const RuleSet& rules, const Options& options, const OutputFiles& out
     return !problem.is_unknown_error() && !problem.is_note_on_input();
   };
   if (std::any_of(diff.problems.begin(), diff.problems.end(), is_unread)) return kUnreadInput;
-  switch (VerdictOf(diff.comparison.change)) {
-    case DiffVerdict::kFits:
-      return kNothing;
-    case DiffVerdict::kStillOver:
-      return kFound;
-    default:
-      return kFitUnknown;
-  }
+  const DiffVerdict verdict = VerdictOf(diff.comparison.change);
+  return verdict == DiffVerdict::kFits ? kNothing : verdict == DiffVerdict::kStillOver ? kFound : kFitUnknown;
 }
 
 FailurePair MatchFailures(const std::vector<Failure>& before, const std::vector<Failure>& after) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "text/embedded.h"
@@ -19,7 +18,6 @@ const BuildFacts& TheBuild();
 
 // resources/SKILL.md, so that every installation can print it.
 const std::vector<EmbeddedFile>& EmbeddedSkill();
-inline std::string_view Skill() { return EmbeddedSkill().front().text; }
 
 // resources/help/*.txt.
 const std::vector<EmbeddedFile>& EmbeddedHelp();

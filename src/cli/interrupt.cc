@@ -30,6 +30,10 @@ std::int64_t Now() {
 
 std::array<struct sigaction, kSignals.size()> g_before;
 
+void RestoreHandlers() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &g_before[i], nullptr);
+}
+
 void OnSignal(int signal) {
   const std::int64_t now = Now();
   std::int64_t first = 0;
@@ -41,7 +45,7 @@ void OnSignal(int signal) {
   }
   if (now - first < kOneRequest) return;
   // A second request ends the process immediately.
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &g_before[i], nullptr);
+  RestoreHandlers();
   raise(signal);  // delivered when this function returns
 }
 
@@ -51,18 +55,18 @@ Interrupt::Interrupt(std::atomic<bool>* stop) {
   g_interrupt.signal = 0;
   g_interrupt.at = 0;
   g_interrupt.stop = stop;
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], nullptr, &g_before[i]);
   struct sigaction ours {};
   ours.sa_handler = OnSignal;
   ours.sa_flags = SA_RESTART;
   for (const int signal : kSignals) sigaddset(&ours.sa_mask, signal);
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], nullptr, &g_before[i]);
     if (g_before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &ours, nullptr);
   }
 }
 
 Interrupt::~Interrupt() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &g_before[i], nullptr);
+  RestoreHandlers();
   g_interrupt.stop = nullptr;
 }
 

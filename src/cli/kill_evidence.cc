@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "report/failure_view.h"
+#include "text/numbers.h"
 
 namespace whyoom {
 namespace {
@@ -59,9 +60,7 @@ Kill DescribeKill(const std::optional<std::uint64_t>& kills_before, const std::s
   if (std::ifstream file(CgroupOf(root) + "/memory.max"); file >> limit)  // "max" if there is none
     line += "; memory limit of the cgroup: " + SizeText(static_cast<double>(limit));
   const char* job = std::getenv("SLURM_JOB_ID");
-  const bool is_number =
-      job != nullptr && *job != 0 && std::string(job).find_first_not_of("0123456789") == std::string::npos;
-  if (is_number) line += fmt::format("; Slurm job {}", job);
+  if (job != nullptr && ParseWholeNumber(job)) line += fmt::format("; Slurm job {}", job);
   return kill;
 }
 

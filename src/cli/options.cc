@@ -257,28 +257,36 @@ void AddOutput(Adder add) {
   }
 }
 
-void AddJob(Adder add) {
+void AddReading(Adder add) {
   Options& to = add.options;
-  if (!add.Is(kRun)) return;
-  add.Set("--no-dump", to.dump, false, "Do not change XLA_FLAGS");
-  add.Value("--exit-retry", "STATUS", to.exit_retry, "Exit with STATUS if a retry would fail again")
-      ->check(Between(1, 255));
-}
-
-void AddBatch(Adder add) {
-  Options& to = add.options;
-  add.group = kBatches;
-  if (!add.Is(kDiagnose)) return;
-  add.Value("-j,--jobs", "N", to.jobs, "Read N inputs at once (default: one per processor)")->check(Between(1, 1024));
-  add.Value("--resume", "JOURNAL", to.resume, "Keep results, to continue an interrupted batch")->check(NeedFileName);
-  add.Choose("--progress", to.progress);
+  if (add.Is(kDiagnose)) {
+    add.group = kBatches;
+    add.Value("-j,--jobs", "N", to.jobs, "Read N inputs at once (default: one per processor)")->check(Between(1, 1024));
+    add.Value("--resume", "DIR", to.resume, "Keep results in DIR, to continue an interrupted batch")
+        ->check(NeedFileName);
+    add.Choose("--progress", to.progress);
+  }
+  if (!add.Is(kDiagnose, kDiff, kRulesTrace)) return;
+  Limits& limits = to.limits;
+  add.group = kLimits;
+  add.Size("--max-bytes", limits.bytes, "Unpack at most SIZE (default: 1 TiB)")->each([&limits](const std::string&) {
+    limits.suspicious_ratio = 0;
+  });  // the user knows what to expect
+  add.Value("--max-time", "SECONDS", limits.seconds, "Stop after this time (default: no limit)")
+      ->check(Between(0.0, 1e9));
+  add.Set("--no-sandbox", limits.sandbox, false, "Unpack in this process, not in a sandboxed child");
 }
 
 void AddTrying(Adder add) {
   Options& to = add.options;
   TryOptions& attempts = to.attempts;
-  add.group = kTrying;
   if (!add.Is(kRun, kTry)) return;
+  if (add.Is(kRun)) {
+    add.Set("--no-dump", to.dump, false, "Do not change XLA_FLAGS");
+    add.Value("--exit-retry", "STATUS", to.exit_retry, "Exit with STATUS if a retry would fail again")
+        ->check(Between(1, 255));
+  }
+  add.group = kTrying;
   if (add.Is(kRun)) add.Flag("--try", attempts.after_failure, "Compile a program that does not fit with each remedy");
   add.Value("--remedy", "ID[=SETTING]", attempts.remedies,
             "Try only these, such as donate_buffers, or one\n"
@@ -297,18 +305,6 @@ void AddTrying(Adder add) {
   add.Choose("--progress", to.progress);
 }
 
-void AddLimits(Adder add) {
-  Limits& limits = add.options.limits;
-  add.group = kLimits;
-  if (!add.Is(kDiagnose, kDiff, kRulesTrace)) return;
-  add.Size("--max-bytes", limits.bytes, "Unpack at most SIZE (default: 1 TiB)")->each([&limits](const std::string&) {
-    limits.suspicious_ratio = 0;
-  });  // the user knows what to expect
-  add.Value("--max-time", "SECONDS", limits.seconds, "Stop after this time (default: no limit)")
-      ->check(Between(0.0, 1e9));
-  add.Set("--no-sandbox", limits.sandbox, false, "Unpack in this process, not in a sandboxed child");
-}
-
 // The parser of the command's arguments; it writes to `options`.
 std::unique_ptr<CLI::App> MakeParser(const CommandDefinition& command, Options* options) {
   const std::string words = command.name;
@@ -325,7 +321,7 @@ std::unique_ptr<CLI::App> MakeParser(const CommandDefinition& command, Options* 
     option->required(command.needed > 0)->type_name("");
   }
   const Adder add{*app, command.command, *options};
-  for (const auto& part : {AddInputs, AddFormats, AddOutput, AddJob, AddBatch, AddTrying, AddLimits}) part(add);
+  for (const auto& part : {AddInputs, AddFormats, AddOutput, AddReading, AddTrying}) part(add);
   options->command = command.command;
   return app;
 }

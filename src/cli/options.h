@@ -82,7 +82,7 @@ struct Options {
   std::string files_from;  // list of more paths; empty: none, "-": standard input
   bool nulls = false;      // its names end with NUL bytes, not with line breaks
   When progress = When::kAuto;
-  std::string resume;           // journal of results; empty: none
+  std::string resume;           // folder of results; empty: none
   std::string xla_dump;         // folder; empty: none
   std::string tried;            // file with results of remedies for the compile that failed; empty: none
   std::string hbm;              // HBM of a device, or its chip; empty: as in the inputs

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -21,6 +20,7 @@
 #include "input/error.h"
 #include "report/formatting.h"
 #include "report/printers.h"
+#include "text/numbers.h"
 #include "text/secrets.h"
 #include "text/utf8.h"
 
@@ -35,27 +35,15 @@ std::string_view Variable(const char* name) {
 
 // A number in the environment, else the terminal's own; 0 if there is neither.
 std::size_t SizeOf(const char* name, unsigned short winsize::*own, int descriptor) {
-  std::size_t number = 0;
-  const std::string_view text = Variable(name);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
+  if (const auto number = ParseWholeNumber(Variable(name)); number.value_or(0) > 0) return *number;
   winsize size{};
   return isatty(descriptor) == 1 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.*own : 0;
 }
 
-constexpr std::size_t kUsualColumns = 80;
 constexpr std::size_t kUsualRows = 24;
 
-std::size_t TextWidth(bool to_file, int descriptor) {
-  const std::size_t columns = to_file ? 0 : SizeOf("COLUMNS", &winsize::ws_col, descriptor);
-  return columns == 0 ? kUsualColumns : std::clamp<std::size_t>(columns, 40, 120);
-}
-
-std::size_t TextRows(bool to_file, int descriptor) {
-  if (to_file || isatty(descriptor) != 1) return 0;
-  const std::size_t rows = SizeOf("LINES", &winsize::ws_row, descriptor);
-  return rows == 0 ? kUsualRows : rows;
-}
+// Whether the descriptor is a terminal that understands escape sequences (not TERM=dumb).
+bool MovesCursor(int descriptor) { return isatty(descriptor) == 1 && Variable("TERM") != "dumb"; }
 
 bool UsesColor(When when, bool to_file, int descriptor) {
   if (when != When::kAuto) return when == When::kAlways;
@@ -111,12 +99,6 @@ bool ReplaceFile(std::string_view text, const std::string& path) {
   return false;
 }
 
-// Uses the current folder by default, because code scanning runs in the root of the sources.
-std::string SourceRootOrHere(const std::string& source_root) {
-  std::error_code error;
-  return source_root.empty() ? std::filesystem::current_path(error).string() : source_root;
-}
-
 // If an output cannot be written, writes the others, then throws Error.
 void WriteExtras(const Options& options, const PrintFunction& print) {
   std::exception_ptr problem;
@@ -145,18 +127,22 @@ void ReserveStandardStreams() {
   }
 }
 
-bool InputIsTerminal() { return isatty(STDIN_FILENO) == 1; }
-
-bool MovesCursor(int descriptor) { return isatty(descriptor) == 1 && Variable("TERM") != "dumb"; }
-
-std::size_t TerminalColumns(int descriptor) {
-  winsize size{};
-  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
+bool ShowsProgress(const Options& options) {
+  if (options.progress != When::kAuto) return options.progress == When::kAlways;
+  return !options.quiet && MovesCursor(STDERR_FILENO);
 }
 
 TextOptions StyleOf(const Options& options, bool to_file, int descriptor) {
-  return {TextWidth(to_file, descriptor), TextRows(to_file, descriptor), UsesColor(options.color, to_file, descriptor),
-          options.detail, !options.quiet};
+  TextOptions style;
+  const std::size_t columns = to_file ? 0 : SizeOf("COLUMNS", &winsize::ws_col, descriptor);
+  if (columns > 0) style.width = std::clamp<std::size_t>(columns, 40, 120);
+  const bool is_terminal = !to_file && isatty(descriptor) == 1;
+  const std::size_t rows = is_terminal ? SizeOf("LINES", &winsize::ws_row, descriptor) : 0;
+  style.rows = is_terminal && rows == 0 ? kUsualRows : rows;
+  style.colour = UsesColor(options.color, to_file, descriptor);
+  style.detail = options.detail;
+  style.notes = !options.quiet;
+  return style;
 }
 
 int WriteAll(int descriptor, std::string_view text) {
@@ -207,6 +193,7 @@ void WriteError(std::string_view text) {
 }
 
 std::string PrintReport(const Report& report, Format format, const TextOptions& text, const std::string& source_root) {
+  std::error_code error;
   switch (format) {
     case Format::kText:
       return PrintText(report, text);
@@ -220,8 +207,8 @@ std::string PrintReport(const Report& report, Format format, const TextOptions& 
       return PrintHtml(report);
     case Format::kGithub:
       return PrintGithub(report, source_root);
-    case Format::kSarif:
-      return PrintSarif(report, SourceRootOrHere(source_root));
+    case Format::kSarif:  // code scanning runs in the root of the sources
+      return PrintSarif(report, source_root.empty() ? std::filesystem::current_path(error).string() : source_root);
     case Format::kJunit:
       return PrintJunit(report);
   }

@@ -17,13 +17,8 @@ namespace whyoom {
 // Opens /dev/null for standard streams that are closed, so that no file opened later gets their numbers. Call first.
 void ReserveStandardStreams();
 
-bool InputIsTerminal();
-
-// Whether the descriptor is a terminal that understands escape sequences (not TERM=dumb).
-bool MovesCursor(int descriptor);
-
-// The columns of a terminal; 80 if they are unknown.
-std::size_t TerminalColumns(int descriptor);
+// Whether the options ask for progress on standard error. --quiet hides it unless --progress was given.
+bool ShowsProgress(const Options& options);
 
 // Text style for a file or for `descriptor`. Columns: 80 in a file, else COLUMNS or those of the terminal (80 without
 // one), from 40 to 120. Rows: LINES or those of the terminal; 0 without one. Color with `auto`: no, if NO_COLOR (not

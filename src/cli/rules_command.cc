@@ -58,36 +58,18 @@ RuleSet Load(const std::vector<RuleFile>& files, std::vector<RuleEntry>* entries
   throw Error(fmt::format("the rules have {}:\n{}", Counted(count, "error", "errors"), FaultListing(compiled.faults)));
 }
 
-int Check(const Options& options) {
-  const std::vector<Fault> faults = AddToBuiltIn(FindRuleFiles(options)).faults;
-  if (faults.empty()) {
-    WriteOutput("The rules are valid. `whyoom rules test` reads the examples of their failures as logs.\n",
-                options.output);
-    return kNothing;
-  }
-  WriteOutput(FaultListing(faults), options.output);
-  return kCouldNotRun;
-}
-
-int Test(const Options& options) {
-  bool ok = true;
-  WriteOutput(TestRules(LoadRules(options), &ok), options.output);
-  return ok ? kNothing : kFound;
-}
-
 constexpr std::size_t kMostTitle = 200;
 
 // One line per entry, for grep.
-int ListRules(const Options& options) {
+std::string ListRules(const std::vector<RuleFile>& files) {
   std::vector<RuleEntry> entries;
-  Load(FindRuleFiles(options), &entries);
+  Load(files, &entries);
   std::string text;
   for (const RuleEntry& entry : entries) {
     text += Printable(fmt::format("{} {}: {}", entry.section, entry.id, CutBytes(entry.title, kMostTitle))) + "\n";
     for (const std::string& change : entry.changes) text += "    " + Printable(change) + "\n";
   }
-  WriteOutput(WithoutCommands(text), options.output);
-  return kNothing;
+  return WithoutCommands(text);
 }
 
 int RunTrace(const Options& options) {
@@ -138,8 +120,6 @@ Value AsRead(const Failure& failure, const std::string& name) {
   return failure.facts.Get(name);
 }
 
-constexpr std::string_view kAll = "all";
-
 // Finds a framework by id or name. Throws Error, which lists the frameworks (and "all" if `or_all`), if there is none.
 const Framework& NamedFramework(const RuleSet& rules, const std::string& name, bool or_all) {
   if (const Framework* found = rules.FindFramework(name)) return *found;
@@ -153,12 +133,10 @@ const Framework& NamedFramework(const RuleSet& rules, const std::string& name, b
 
 // Returns the frameworks whose steps are shown; empty for all.
 Frameworks FrameworksOf(const RuleSet& rules, const std::string& asked) {
-  if (asked == kAll) return {};
-  if (asked.empty()) {
-    const Framework* usual = rules.default_framework();
-    return usual == nullptr ? Frameworks() : Frameworks{usual};
-  }
-  return {&NamedFramework(rules, asked, true)};
+  if (asked == "all") return {};
+  if (!asked.empty()) return {&NamedFramework(rules, asked, true)};
+  const Framework* usual = rules.default_framework();
+  return usual == nullptr ? Frameworks() : Frameworks{usual};
 }
 
 std::optional<Explanation> ExplanationOf(const RuleSet& rules, const std::string& given) {
@@ -211,21 +189,29 @@ std::optional<RuleSet> LoadExtraRules(const Options& options) {
   return files.empty() ? std::nullopt : std::optional(Load(files));
 }
 
-int RunRules(const Options& given) {
-  if (given.command == Command::kRulesTrace) return RunTrace(given);
-  Options options = given;
-  options.rules.insert(options.rules.end(), given.paths.begin(), given.paths.end());
-  switch (options.command) {
-    case Command::kRulesCheck:
-      return Check(options);
-    case Command::kRulesTest:
-      return Test(options);
-    case Command::kRulesSchema:
-      WriteOutput(EmbeddedRuleSchema().front().text, options.output);
-      return kNothing;
-    default:
-      return ListRules(options);
+int RunRules(Options options) {
+  if (options.command == Command::kRulesTrace) return RunTrace(options);
+  if (options.command == Command::kRulesSchema) {
+    WriteOutput(EmbeddedRuleSchema().front().text, options.output);
+    return kNothing;
   }
+  options.rules.insert(options.rules.end(), options.paths.begin(), options.paths.end());
+  const std::vector<RuleFile> files = FindRuleFiles(options);
+  int status = kNothing;
+  std::string text;
+  if (options.command == Command::kRulesList) {
+    text = ListRules(files);
+  } else if (options.command == Command::kRulesTest) {
+    bool ok = true;
+    text = TestRules(Load(files), &ok);
+    if (!ok) status = kFound;
+  } else if (text = FaultListing(AddToBuiltIn(files).faults); !text.empty()) {
+    status = kCouldNotRun;
+  } else {
+    text = "The rules are valid. `whyoom rules test` reads the examples of their failures as logs.\n";
+  }
+  WriteOutput(text, options.output);
+  return status;
 }
 
 void SetTracedPlace(Options* options) {

@@ -25,7 +25,7 @@ RuleSet LoadRules(const Options& options);
 std::optional<RuleSet> LoadExtraRules(const Options& options);
 
 // Returns the exit status.
-int RunRules(const Options& options);
+int RunRules(Options options);
 
 // Runs the examples of all failures, which are those of the user's files, through the whole engine. Returns the text to
 // print: a line for each that failed, and how many there are.

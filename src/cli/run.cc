@@ -28,23 +28,6 @@
 namespace whyoom {
 namespace {
 
-// Without a path, reads standard input unless it is a terminal.
-Options WithPaths(Options options) {
-  if (!options.paths.empty() || !options.files_from.empty()) return options;
-  if (InputIsTerminal()) throw Error("no input: name a file or pipe one in (see whyoom --help)");
-  options.paths = {"-"};
-  return options;
-}
-
-int RunWithReport(const Options& given, const OutputFiles& outputs) {
-  if (given.command == Command::kTry) return RunTry(RunContext(given, outputs, LoadExtraRules(given)));
-  const Options options = WithPaths(given);
-  // Never destroyed: freeing the rules would take a tenth of the time of a short run.
-  static const RunContext& context = *new RunContext(options, outputs, LoadExtraRules(options));
-  if (options.command == Command::kMerge) return RunMerge(context);
-  return options.follow ? RunFollow(context) : RunDiagnose(context);
-}
-
 // Whether the only path is no file but a code, scenario or remedy: `whyoom E1000`.
 bool AsksForTopic(const Options& options) {
   std::error_code error;
@@ -52,29 +35,40 @@ bool AsksForTopic(const Options& options) {
          !std::filesystem::exists(options.paths[0], error) && FindExplanation(LoadRules(options), options.paths[0]);
 }
 
+// Without a path, reads standard input unless it is a terminal.
+void AddStandardInput(Options* options) {
+  if (!options->paths.empty() || !options->files_from.empty()) return;
+  if (isatty(STDIN_FILENO) == 1) throw Error("no input: name a file or pipe one in (see whyoom --help)");
+  options->paths = {"-"};
+}
+
 int Dispatch(Options options) {
-  if (AsksForTopic(options)) options.command = Command::kExplain;
+  using enum Command;
+  if (AsksForTopic(options)) options.command = kExplain;
+  const Command command = options.command;
   const OutputFiles outputs(options);  // throws if an output would overwrite an input
-  switch (options.command) {
-    case Command::kExplain:
+  if (command == kDiagnose || command == kMerge || command == kRulesTrace) AddStandardInput(&options);
+  switch (command) {
+    case kExplain:
       return RunExplain(LoadRules(options), options);
-    case Command::kRun:
-      return RunAndDiagnose(RunContext(options, outputs, LoadExtraRules(options)));
-    case Command::kDiff:
+    case kDiff:
       return RunDiff(LoadRules(options), options, outputs);
-    case Command::kRulesList:
-    case Command::kRulesCheck:
-    case Command::kRulesTest:
-    case Command::kRulesSchema:
-      return RunRules(options);
-    case Command::kRulesTrace:
-      return RunRules(WithPaths(options));
-    case Command::kSkill:
-      WriteOutput(Skill(), options.output);
+    case kSkill:
+      WriteOutput(EmbeddedSkill().front().text, options.output);
       return kNothing;
+    case kDiagnose:
+    case kMerge:
+    case kRun:
+    case kTry:
+      break;
     default:
-      return RunWithReport(options, outputs);
+      return RunRules(options);
   }
+  // Never destroyed: freeing the rules would take a tenth of the time of a short run.
+  static const RunContext& context = *new RunContext(options, outputs, LoadExtraRules(options));
+  if (command == kRun) return RunAndDiagnose(context);
+  if (command == kTry) return RunTry(context);
+  return command == kMerge ? RunMerge(context) : RunDiagnose(context);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ Report RunContext::MakeReport(Report found) const {
 int RunContext::Print(Report* report) const {
   Hide(report);
   AddSourceLines(options.source_root.empty() ? "." : options.source_root, report);
-  Write(*report);
+  WriteReport(*report, options, STDOUT_FILENO);
   return ExitStatus(*report);
 }
 
@@ -101,7 +101,5 @@ int RunContext::ExitStatus(const Report& report) const {
   const bool is_unknown = report.strict && !ProblemsByKind(report).unknown.empty();
   return is_unknown || !report.failures.empty() ? kFound : kNothing;
 }
-
-void RunContext::Write(const Report& report) const { WriteReport(report, options, STDOUT_FILENO); }
 
 }  // namespace whyoom

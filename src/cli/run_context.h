@@ -33,7 +33,6 @@ struct RunContext {
 
   // Hides failures and writes the others. Returns the exit status.
   int Print(Report* report) const;
-  void Write(const Report& report) const;
 
   // Removes the failures of --ignore. A scenario hides only failures of which it is known.
   void Hide(Report* report) const;
@@ -52,17 +51,14 @@ struct RunContext {
 // there is no framework of that id or name.
 std::string SelectedFramework(const Options& options, const RuleSource& rules);
 
-// The commands return the exit status. They throw Error if a list, a journal or an output cannot be used.
+// The commands return the exit status. They throw Error if a list, the folder of --resume or an output cannot be used.
 
 // Prints explanations from the rules. Throws Error for an unknown topic or framework.
 int RunExplain(const RuleSet& rules, const Options& options);
 
+// With --follow, reads growing files and pipes until every pipe is closed or a signal arrives. As text on standard
+// output, prints each diagnosis as soon as its message is complete; otherwise, prints the report at the end.
 int RunDiagnose(const RunContext& run);
-
-// Reads growing files and pipes until every pipe is closed or a signal arrives. As text on standard output, prints
-// each diagnosis as soon as its message is complete; otherwise, prints the report at the end. Throws Error if a path is
-// a folder.
-int RunFollow(const RunContext& run);
 
 // Combines reports written with --format ndjson into the report of a single run over all inputs.
 int RunMerge(const RunContext& run);

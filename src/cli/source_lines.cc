@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <string_view>
+#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -56,27 +56,18 @@ std::vector<SourcePlace> NamedPlaces(const Failure& failure) {
 
 // Reads a Python file below `root`. Checks the file that was opened, because `path` may be replaced at any time.
 std::string ReadBelow(const fs::path& root, const fs::path& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat info {};
   if (file.get() < 0 || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   std::error_code error;
   const fs::path real = fs::read_symlink("/proc/self/fd/" + std::to_string(file.get()), error);
   const fs::path relative = real.lexically_relative(root);
   if (error || real.extension() != ".py" || relative.empty() || *relative.begin() == "..") return {};
-  std::string text(std::min<std::size_t>(static_cast<std::size_t>(info.st_size), kMostBytes), '\0');
-  const ssize_t size = pread(file.get(), text.data(), text.size(), 0);
-  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  return text;
+  return ReadUpTo(*OpenDescriptor(std::move(file)), kMostBytes);
 }
 
-struct SourceText {
-  std::string path;  // relative to the root
-  std::string text;
-};
-
-// The text of `path` below `root`: of the longest end of `path` that exists there. Empty if there is none, or
-// if it cannot be read.
-SourceText TextOf(const fs::path& root, const std::string& path) {
+// The longest end of `path` that exists below `root`, and its text. Empty if there is none, or if it cannot be read.
+std::pair<std::string, std::string> TextOf(const fs::path& root, const std::string& path) {
   const fs::path parts = fs::path(path).lexically_normal().relative_path();
   if (parts.extension() != ".py") return {};
   for (auto from = parts.begin(); from != parts.end(); ++from) {
@@ -90,13 +81,12 @@ SourceText TextOf(const fs::path& root, const std::string& path) {
 
 // A line, without its indentation; empty if there is none.
 std::string LineIn(const std::string& text, std::int64_t line) {
-  std::size_t begin = 0;
-  for (std::int64_t at = 1; at < line; ++at) {
-    begin = text.find('\n', begin);
-    if (begin == std::string::npos) return {};
-    ++begin;
+  std::istringstream lines(text);
+  std::string found;
+  for (std::int64_t at = 0; at < line; ++at) {
+    if (!std::getline(lines, found)) return {};
   }
-  std::string found = Printable(text.substr(begin, text.find('\n', begin) - begin));
+  found = Printable(found);
   found.erase(0, std::min(found.find_first_not_of(" \t"), found.size()));
   return CutBytes(MaskSecrets(found), kLongestShown);
 }
@@ -107,9 +97,9 @@ void AddLines(const fs::path& root, Failure* failure) {
     const auto is_same = [&](const CodeLine& one) { return one.file == name && one.line == place.line; };
     if (failure->code.size() == kLines || std::any_of(failure->code.begin(), failure->code.end(), is_same)) continue;
     if (IsLibraryPath(place.path)) continue;
-    const SourceText source = TextOf(root, place.path == name ? FullPath(*failure, name) : place.path);
-    const std::string code = LineIn(source.text, place.line);
-    if (!code.empty()) failure->code.push_back({name, place.line, code, source.path});
+    const auto [path, text] = TextOf(root, place.path == name ? FullPath(*failure, name) : place.path);
+    const std::string code = LineIn(text, place.line);
+    if (!code.empty()) failure->code.push_back({name, place.line, code, path});
   }
 }
 

@@ -18,7 +18,6 @@
 #include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"
 #include "input/error.h"

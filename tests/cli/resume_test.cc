@@ -37,32 +37,34 @@ void WriteCases(const ScratchFolder& scratch) {
   }
 }
 
-// How many inputs were read to their end: each adds a line to the journal, after a header.
-std::size_t RecordedIn(const ScratchFolder& scratch, const std::string& journal = "journal") {
-  if (!fs::exists(scratch.path() + "/" + journal)) return 0;
-  const std::string text = ReadText(scratch.path() + "/" + journal);
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) - 1;
+// How many inputs were read to their end: each adds a file to the folder.
+std::size_t RecordedIn(const ScratchFolder& scratch, const std::string& folder = "resume") {
+  std::size_t count = 0;
+  const fs::path path = scratch.path() + "/" + folder;
+  if (!fs::exists(path)) return 0;
+  for (const auto& entry : fs::directory_iterator(path)) count += entry.path().extension() == ".whyoom-resume" ? 1 : 0;
+  return count;
 }
 
-TEST_CASE("a batch with a journal prints the same bytes and reads nothing twice", "[cli]") {
+TEST_CASE("a resumed batch prints the same bytes and reads nothing twice", "[cli]") {
   const ScratchFolder scratch;
   WriteCases(scratch);
   scratch.Write("packed.gz", std::string("\x1f\x8b\x08\x00\x00", 5));
-  scratch.Write("tree/no text\n\xff.log", FailureLine(10));  // not in the journal
+  scratch.Write("tree/no text\n\xff.log", FailureLine(10));  // never recorded
   for (const std::string format : {"text", "json", "ndjson"}) {
     for (const bool with_dump : {false, true}) {
       std::vector<std::string> arguments = {"--format", format, "tree", "packed.gz", "gone.log"};
       if (with_dump) arguments.insert(arguments.end(), {"--xla-dump", "dump"});
       const std::string plain = RunWhyoom(arguments, "", scratch.path()).out;
-      arguments.insert(arguments.end(), {"--resume", "journal-" + format});
-      const std::size_t before = RecordedIn(scratch, "journal-" + format);
+      arguments.insert(arguments.end(), {"--resume", "resume-" + format});
+      const std::size_t before = RecordedIn(scratch, "resume-" + format);
       CHECK((RunWhyoom(arguments, "", scratch.path()).out == plain));
-      const std::size_t after = RecordedIn(scratch, "journal-" + format);
+      const std::size_t after = RecordedIn(scratch, "resume-" + format);
       const ProcessResult second = RunWhyoom(arguments, "", scratch.path());
       CHECK((second.out == plain));
       CHECK(second.exit_status == 3);
       CHECK(after > 0);
-      CHECK(RecordedIn(scratch, "journal-" + format) == after);
+      CHECK(RecordedIn(scratch, "resume-" + format) == after);
       // Dumps are used after all inputs were read, so they may be added later.
       CHECK(before == (with_dump ? after : 0));
     }
@@ -74,7 +76,7 @@ TEST_CASE("changed inputs are read again", "[cli]") {
   const std::string file = scratch.Write("logs/a.log", FailureLine(10));
   scratch.Write("logs/b.log", FailureLine(11));
   scratch.Write("rule.json", R"({"format": "whyoom.rules/1", "chips": []})");
-  const std::vector<std::string> arguments = {"--format", "json", "logs", "--resume", "journal"};
+  const std::vector<std::string> arguments = {"--format", "json", "logs", "--resume", "resume"};
   const auto read = [&] {
     const std::size_t before = RecordedIn(scratch);
     CHECK(RunWhyoom(arguments, "", scratch.path()).out ==
@@ -99,7 +101,7 @@ TEST_CASE("changed inputs are read again", "[cli]") {
   scratch.Write("other/logs/b.log", FailureLine(15));
   fs::last_write_time(scratch.path() + "/other/logs/b.log", fs::last_write_time(scratch.path() + "/logs/b.log"));
   const ProcessResult elsewhere =
-      RunWhyoom({"--format", "json", "logs/b.log", "--resume", "../journal"}, "", scratch.path() + "/other");
+      RunWhyoom({"--format", "json", "logs/b.log", "--resume", "../resume"}, "", scratch.path() + "/other");
   CHECK(elsewhere.out.find("\"request_bytes\": 15728640") != std::string::npos);
 }
 
@@ -112,7 +114,7 @@ TEST_CASE("findings of other rules are not reused", "[cli]") {
     "about": ["new"], "links": [{"title": "page", "url": "https://example.org/x1"}], "heads": ["flux capacitor drained to %{size:need_bytes}"],
     "examples": [{"text": ["flux capacitor drained to 3.00G"], "facts": {"need_bytes": 3221225472}}], "counterexamples": []}]})");
   const auto status = [&](std::vector<std::string> more) {
-    more.insert(more.end(), {"a.log", "--resume", "journal"});
+    more.insert(more.end(), {"a.log", "--resume", "resume"});
     return RunWhyoom(more, "", scratch.path()).exit_status;
   };
   CHECK(status({}) == 0);
@@ -123,25 +125,28 @@ TEST_CASE("findings of other rules are not reused", "[cli]") {
 
 TEST_CASE("standard input, pipes and unreadable files are always read again", "[cli]") {
   const ScratchFolder scratch;
-  const std::vector<std::string> arguments = {"--format", "json", "-", "folder.log", "--resume", "journal"};
+  const std::vector<std::string> arguments = {"--format", "json", "-", "folder.log", "--resume", "resume"};
   for (const int size : {10, 11}) {
     CHECK(json::parse(RunWhyoom(arguments, FailureLine(size), scratch.path()).out)["diagnoses"].size() == 1);
     CHECK(RecordedIn(scratch) == 0);
   }
   if (geteuid() == 0) return;  // root may read everything
   const std::string locked = scratch.Write("locked.log", FailureLine(12));
-  const std::vector<std::string> once = {"--format", "json", "locked.log", "--resume", "journal"};
+  const std::vector<std::string> once = {"--format", "json", "locked.log", "--resume", "resume"};
   chmod(locked.c_str(), 0);
   CHECK(RunWhyoom(once, "", scratch.path()).exit_status == 3);
   chmod(locked.c_str(), 0644);
   CHECK(RunWhyoom(once, "", scratch.path()).exit_status == 1);
 }
 
-TEST_CASE("the journal itself is not an input", "[cli]") {
+TEST_CASE("the recorded results are not inputs", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("logs/a.log", FailureLine(10));
   const std::string plain = RunWhyoom({"logs"}, "", scratch.path()).out;
-  for (int i = 0; i < 2; ++i) CHECK(RunWhyoom({"logs", "--resume", "logs/journal"}, "", scratch.path()).out == plain);
+  for (const std::string folder : {"logs/resume", "logs"}) {
+    for (int i = 0; i < 2; ++i) CHECK(RunWhyoom({"logs", "--resume", folder}, "", scratch.path()).out == plain);
+    fs::remove_all(scratch.path() + "/logs/resume");
+  }
 }
 
 TEST_CASE("a batch that is killed repeatedly prints the same bytes", "[cli]") {
@@ -160,7 +165,7 @@ TEST_CASE("a batch that is killed repeatedly prints the same bytes", "[cli]") {
   const ProcessResult expected = RunProcess(plain, "", scratch.path());
   const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
   std::vector<std::string> arguments = plain;
-  arguments.insert(arguments.end(), {"--resume", "journal"});
+  arguments.insert(arguments.end(), {"--resume", "resume"});
   std::mt19937 random(20261121);
   int killed = 0;
   std::size_t recorded = 0;  // before the run that was not killed
@@ -190,7 +195,7 @@ TEST_CASE("after an interrupt, only inputs that were not complete are read again
   scratch.Write("a.log", FailureLine(10));
   scratch.Write("b.log", "all is well\n");
   const std::vector<std::string> arguments = {"--format", "json",  "-j",    "1", "--resume",
-                                              "journal",  "a.log", "b.log", "-"};
+                                              "resume",   "a.log", "b.log", "-"};
   std::vector<std::string> program = arguments;
   program.insert(program.begin(), WHYOOM_BINARY);
   const ProcessResult cut = RunAndSignal(program, FailureLine(11), scratch.path(), SIGTERM, 50ms);
@@ -207,12 +212,12 @@ TEST_CASE("a file that an interrupt cut short is read again", "[cli]") {
   const std::string large = scratch.Write("large.log", "");
   fs::resize_file(large, std::uintmax_t{512} << 20);  // a sparse file
   std::ofstream(large, std::ios::app) << "\n" << FailureLine(10);
-  const std::vector<std::string> program = {WHYOOM_BINARY, "--format", "json", "--resume", "journal", "large.log"};
+  const std::vector<std::string> program = {WHYOOM_BINARY, "--format", "json", "--resume", "resume", "large.log"};
   bool hit = false;
   for (int attempt = 1; attempt <= 20 && !hit; ++attempt) {
-    fs::remove(scratch.path() + "/journal");
+    fs::remove_all(scratch.path() + "/resume");
     const ProcessResult cut = RunAndSignal(program, "", scratch.path(), SIGTERM, attempt * 15ms);
-    hit = cut.out.find("1 input was read possibly not to the end") != std::string::npos;
+    hit = cut.out.find("0 of 1 inputs were read to their end") != std::string::npos;
     CHECK((!hit || cut.exit_status == 128 + SIGTERM));
   }
   if (!hit) WARN("no signal arrived while the file was being read: not tested");
@@ -221,40 +226,31 @@ TEST_CASE("a file that an interrupt cut short is read again", "[cli]") {
   CHECK(json::parse(rest.out)["diagnoses"].size() == 1);
 }
 
-TEST_CASE("--resume rejects a file that is not a journal", "[cli]") {
-  const ScratchFolder scratch;
-  for (int i = 0; i < 300; ++i) scratch.Write("logs/" + std::to_string(i) + ".log", FailureLine(10 + i));
-  const auto refuse = [&](const std::string& text, const std::string& why) {
-    scratch.Write("journal", text);
-    const ProcessResult result = RunWhyoom({"logs", "--resume", "journal"}, "", scratch.path());
-    INFO(result.err);
-    CHECK(result.exit_status == 2);
-    CHECK(result.out.empty());
-    CHECK(result.err.find(why) != std::string::npos);
-    CHECK((ReadText(scratch.path() + "/journal") == text));
-  };
-  refuse(FailureLine(10), "is not a journal of this version of whyoom");
-  refuse(std::string(100000, '\0'), "is not a journal of this version of whyoom");
-  CHECK(RunWhyoom({"logs", "--resume", ""}, "", scratch.path()).exit_status == 2);
-  CHECK(RunWhyoom({"logs", "--resume", "logs"}, "", scratch.path()).exit_status == 2);
-  CHECK(RunWhyoom({"logs", "--resume", "no/such/folder/journal"}, "", scratch.path()).exit_status == 2);
-  // mktemp creates an empty file, which may become a journal.
-  scratch.Write("empty", "");
-  CHECK(RunWhyoom({"logs", "--resume", "empty"}, "", scratch.path()).exit_status == 1);
-  CHECK(fs::file_size(scratch.path() + "/empty") > 0);
-}
-
-TEST_CASE("two processes do not share a journal", "[cli]") {
+TEST_CASE("--resume rejects what is not a folder", "[cli]") {
   const ScratchFolder scratch;
   scratch.Write("a.log", FailureLine(10));
-  const ProcessResult both =
-      RunProcess({"/bin/sh", "-c",
-                  "(sleep 1) | '" WHYOOM_BINARY "' --resume journal - > first & sleep 0.4; '" WHYOOM_BINARY
-                  "' --resume journal a.log; echo $?; wait"},
-                 "", scratch.path());
-  CHECK(both.out == "2\n");
-  CHECK(both.err.find("cannot be locked") != std::string::npos);
-  CHECK_FALSE(ReadText(scratch.path() + "/first").empty());
+  const auto status = [&](const std::string& folder) {
+    return RunWhyoom({"a.log", "--resume", folder}, "", scratch.path()).exit_status;
+  };
+  CHECK(status("a.log") == 2);
+  CHECK(ReadText(scratch.path() + "/a.log") == FailureLine(10));
+  CHECK(status("") == 2);
+  CHECK(status("-") == 2);
+  CHECK(status("no/such/folder/resume") == 2);
+  CHECK(status("new") == 1);
+  CHECK(RecordedIn(scratch, "new") == 1);
+}
+
+TEST_CASE("processes may share a folder", "[cli]") {
+  const ScratchFolder scratch;
+  WriteCases(scratch);
+  const std::string run = "'" WHYOOM_BINARY "' --format json --resume resume tree";
+  const std::string script = run + " >first & " + run + "; status=$?; wait; exit $status";
+  const ProcessResult second = RunProcess({"/bin/sh", "-c", script}, "", scratch.path());
+  const ProcessResult plain = RunWhyoom({"--format", "json", "tree"}, "", scratch.path());
+  CHECK(second.exit_status == plain.exit_status);
+  CHECK((second.out == plain.out));
+  CHECK((ReadText(scratch.path() + "/first") == plain.out));
 }
 
 }  // namespace TEST_FILE

@@ -101,18 +101,18 @@ def change__packed(lab):
 
 @fault
 def change__resume(lab):
-    """A file that changed while it was read is not reused from the journal."""
+    """A file that changed while it was read is not resumed from its old result."""
     path = lab.folder / "changing.log"
     state = lab.folder / "change-state"
     for name, action in lab.some((("grown", lambda: path.open("ab").write(b"\n" + failure(99))), ("cut", lambda: os.truncate(path, 20 << 20)),
                          ("replaced", lambda: (path.unlink(), path.write_bytes(failure(98)))), ("deleted", path.unlink)) * 2, 2):
-        state.unlink(missing_ok=True)
+        shutil.rmtree(state, ignore_errors=True)
         path.write_bytes(lab.large_text)
         _, wrong = change(lab, path, action, (1, 3), ["--resume", state])
         plain = lab.run("--format", "json", lab.small, path, lab.other)
         second = lab.run("--format", "json", "--resume", state, lab.small, path, lab.other)
         if plain.out != second.out:
-            wrong.append("the report from the journal differs from that of reading")
+            wrong.append("the report of the resumed batch differs from that of reading")
         yield name, second.seconds, wrong
     path.unlink(missing_ok=True)
 

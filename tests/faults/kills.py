@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import os
+import shutil
 import signal
 import time
 
@@ -47,7 +48,7 @@ def kills__batch(lab):
     while killed < kills:
         first, second, jobs = kinds[rounds % len(kinds)]
         rounds += 1
-        output, extra, journal = folder / f"out.{first}", folder / f"extra.{second}", folder / "journal"
+        output, extra, results = folder / f"out.{first}", folder / f"extra.{second}", folder / "results"
         command = ["-j", jobs, "--format", first, "--format", f"{second}={extra}", "--output", output, "logs"]
         if first not in expected:
             plain = lab.run("-j", "1", *command[2:], cwd=folder)
@@ -60,7 +61,7 @@ def kills__batch(lab):
         for _ in range(lab.random.randrange(8, 12 if lab.quick else 30)):
             if killed == kills:
                 break
-            running = lab.start(*command, "--resume", journal, cwd=folder)
+            running = lab.start(*command, "--resume", results, cwd=folder)
             time.sleep(lab.random.random() * min(0.35, longest / 4))
             running.send(signal.SIGKILL)
             ended = running.end()
@@ -68,24 +69,24 @@ def kills__batch(lab):
                 break  # it ended before the kill
             killed += 1
             wrong = running.orphans()
-            left = {path.name for path in folder.iterdir()} - {"logs", "journal", output.name, extra.name}
+            left = {path.name for path in folder.iterdir()} - {"logs", "results", output.name, extra.name}
             left -= {f"out.{kind[0]}" for kind in kinds} | {f"extra.{kind[1]}" for kind in kinds}
             wrong += [f"left behind: {name}" for name in sorted(left)]
             for path, whole in zip((output, extra), expected[first]):
                 if path.read_bytes() not in (old, whole):
                     wrong.append(f"{path.name} is incomplete")
             yield "kill", ended.seconds, wrong
-        done = lab.run(*command, "--resume", journal, cwd=folder)
+        done = lab.run(*command, "--resume", results, cwd=folder)
         wrong = done.wrong((1,), json_wanted=False)
         for path, whole in zip((output, extra), expected[first]):
             if path.read_bytes() != whole:
                 wrong.append(f"{path.name} differs from the output of a batch that was not killed: {first_difference(whole, path.read_bytes())}")
-        recorded = journal.stat().st_size
-        lab.run(*command, "--resume", journal, cwd=folder)
-        if journal.stat().st_size != recorded:
-            wrong.append("the journal does not contain all inputs")
+        stored = sorted(path.name for path in results.glob("*.whyoom-resume"))
+        lab.run(*command, "--resume", results, cwd=folder)
+        if sorted(path.name for path in results.glob("*.whyoom-resume")) != stored:
+            wrong.append("not all results were stored")
         yield f"{first}, resumed to its end", done.seconds, wrong
-        journal.unlink(missing_ok=True)
+        shutil.rmtree(results)
 
 
 @fault

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import time
 
 from kills import make_batch
@@ -255,9 +256,9 @@ def max_time__state(lab):
     """A resumed batch reads inputs again that --max-time cut short."""
     state = lab.folder / "cut-state"
     for name in ("plain", "tar"):
-        state.unlink(missing_ok=True)
+        shutil.rmtree(state, ignore_errors=True)
         path = lab.slow if name == "plain" else lab.packed(name)
         for _ in range(2):
             ended = lab.run("--format", "json", "--max-time", "0.3", "--resume", state, path)
-        recorded = state.read_bytes().count(b"\n") > 1  # more than the header was recorded
-        yield name, ended.seconds, ended.wrong((3,)) + (["it was recorded in the journal"] if recorded else [])
+        recorded = any(state.iterdir())
+        yield name, ended.seconds, ended.wrong((3,)) + (["its result was stored"] if recorded else [])

@@ -8,7 +8,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "cli/resume_journal.h"
+#include "cli/resume.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "read/engine.h"
@@ -23,17 +23,24 @@ FailureTable TableOf(const std::string& log, const std::string& path) {
   return report.table ? *std::move(report.table) : FailureTable(BuiltInRules());
 }
 
-std::optional<FailureTable> ReadTable(const std::string& text) {
-  return TableFromRecord(nlohmann::json::parse(text, nullptr, false), BuiltInRules());
+std::string TextOf(const FailureTable& table) {
+  Report report;
+  report.table = table;
+  return LineOf(ToStored(report, BuiltInRules().fingerprint));
+}
+
+std::optional<Report> ReadStored(const std::string& text) {
+  static const RuleSource rules(BuiltInRules());
+  return FromStored(nlohmann::json::parse(text, nullptr, false), rules);
 }
 
 FailureTable ThroughText(const FailureTable& table) {
-  const std::string text = LineOf(ToRecord(table, BuiltInRules().fingerprint));
+  const std::string text = TextOf(table);
   CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; }));
-  std::optional<FailureTable> read = ReadTable(text);
-  REQUIRE(read);
-  CHECK((LineOf(ToRecord(*read, BuiltInRules().fingerprint)) == text));
-  return *std::move(read);
+  std::optional<Report> read = ReadStored(text);
+  REQUIRE((read && read->table));
+  CHECK((TextOf(*read->table) == text));
+  return *std::move(read->table);
 }
 
 std::string Show(FailureTable table, const XlaDump& dump = {}) {
@@ -100,15 +107,14 @@ TEST_CASE("lists and texts that a report would cut are kept whole", "[report][sl
 
 TEST_CASE("a damaged table is rejected", "[report]") {
   const FailureTable table = TableOf(FileText(CaseFolders().front() + "/log"), "log");
-  const std::string text = LineOf(ToRecord(table, BuiltInRules().fingerprint));
-  CHECK(ReadTable(text));
-  CHECK_FALSE(ReadTable(""));
-  CHECK_FALSE(ReadTable("[]"));
-  CHECK_FALSE(ReadTable(text.substr(0, text.size() / 2)));
-  CHECK_FALSE(ReadTable(LineOf(ToRecord(table, "other rules"))));
+  const std::string text = TextOf(table);
+  CHECK(ReadStored(text));
+  CHECK_FALSE(ReadStored(""));
+  CHECK_FALSE(ReadStored("[]"));
+  CHECK_FALSE(ReadStored(text.substr(0, text.size() / 2)));
   std::string wrong = text;
   wrong.replace(wrong.find("\"shapes\":["), 10, "\"shapes\":[\"\",");
-  CHECK_FALSE(ReadTable(wrong));
+  CHECK_FALSE(ReadStored(wrong));
 }
 
 }  // namespace TEST_FILE
