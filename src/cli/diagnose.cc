@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "cli/dump_folder.h"
-#include "cli/exit_status.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/resume.h"
+#include "cli/run.h"
 #include "cli/run_context.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"
@@ -346,7 +346,7 @@ int RunDiagnose(const RunContext& run) {
   run.Hide(&report);
   if (PrintsAtOnce(options) && !report.failures.empty()) {
     if (!options.quiet) PrintNotes(report);
-    WriteExtraOutputs(report, options);
+    WriteReport(report, options, -1);
     return run.ExitStatus(report);
   }
   const int status = run.Print(&report);

@@ -1,5 +1,3 @@
-#include "cli/diff.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -8,8 +6,9 @@
 #include <vector>
 
 #include "cli/dump_folder.h"
-#include "cli/exit_status.h"
 #include "cli/output.h"
+#include "cli/run.h"
+#include "cli/run_context.h"
 #include "diagnose/compare.h"
 #include "diagnose/read_input.h"
 #include "facts/evidence.h"
@@ -210,21 +209,6 @@ int RunDiff(const RuleSet& rules, const Options& options, const OutputFiles& out
   if (std::any_of(diff.problems.begin(), diff.problems.end(), is_unread)) return kUnreadInput;
   const DiffVerdict verdict = VerdictOf(diff.comparison.change);
   return verdict == DiffVerdict::kFits ? kNothing : verdict == DiffVerdict::kStillOver ? kFound : kFitUnknown;
-}
-
-FailurePair MatchFailures(const std::vector<Failure>& before, const std::vector<Failure>& after) {
-  FailurePair best(before.empty() ? nullptr : before.data(), after.empty() ? nullptr : after.data());
-  int best_score = 0;
-  for (const Failure& one : before) {
-    for (const Failure& other : after) {
-      const Value module = one.facts.Get("module");
-      const bool same_module = IsKnown(module) && module == other.facts.Get("module");
-      const int score = one.rule->code != other.rule->code ? 0 : same_module ? 2 : 1;
-      if (score > best_score) best = {&one, &other};
-      best_score = std::max(best_score, score);
-    }
-  }
-  return best;
 }
 
 }  // namespace whyoom

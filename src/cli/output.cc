@@ -99,24 +99,6 @@ bool ReplaceFile(std::string_view text, const std::string& path) {
   return false;
 }
 
-// If an output cannot be written, writes the others, then throws Error.
-void WriteExtras(const Options& options, const PrintFunction& print) {
-  std::exception_ptr problem;
-  for (const ExtraOutput& extra : options.extra_outputs) {
-    try {
-      WriteOutput(print(extra.format, StyleOf(options, /*to_file=*/true)), extra.path);
-    } catch (const Error&) {
-      problem = std::current_exception();
-    }
-  }
-  if (problem) std::rethrow_exception(problem);
-}
-
-// Borrows both.
-PrintFunction PrinterOf(const Report& report, const Options& options) {
-  return [&](Format format, const TextOptions& text) { return PrintReport(report, format, text, options.source_root); };
-}
-
 }  // namespace
 
 void ReserveStandardStreams() {
@@ -216,27 +198,27 @@ std::string PrintReport(const Report& report, Format format, const TextOptions& 
 }
 
 void WriteFormats(const Options& options, const PrintFunction& print, int descriptor, const std::string& before) {
-  const auto write = [&](const std::string& path) {
-    const std::string text = print(options.format, StyleOf(options, !path.empty(), descriptor));
-    WriteOutput(path.empty() ? before + text : text, path, descriptor);
-  };
   std::exception_ptr problem;
-  try {
-    write(options.output);
-  } catch (const Error&) {
-    problem = std::current_exception();
-    if (!options.output.empty()) write("");
-  }
-  WriteExtras(options, print);
+  const auto write = [&](Format format, const std::string& path) {
+    const bool to_file = !path.empty();
+    try {
+      const std::string text = print(format, StyleOf(options, to_file, descriptor));
+      WriteOutput(to_file ? text : before + text, path, descriptor);
+    } catch (const Error&) {
+      problem = std::current_exception();
+    }
+  };
+  if (descriptor >= 0 || !options.output.empty()) write(options.format, options.output);
+  if (problem && descriptor >= 0 && !options.output.empty()) write(options.format, "");
+  for (const ExtraOutput& extra : options.extra_outputs) write(extra.format, extra.path);
   if (problem) std::rethrow_exception(problem);
 }
 
 void WriteReport(const Report& report, const Options& options, int descriptor, const std::string& before) {
-  WriteFormats(options, PrinterOf(report, options), descriptor, before);
-}
-
-void WriteExtraOutputs(const Report& report, const Options& options) {
-  WriteExtras(options, PrinterOf(report, options));
+  const auto print = [&](Format format, const TextOptions& text) {
+    return PrintReport(report, format, text, options.source_root);
+  };
+  WriteFormats(options, print, descriptor, before);
 }
 
 OutputFiles::OutputFiles(const Options& options) {

@@ -47,14 +47,11 @@ std::string PrintReport(const Report& report, Format format, const TextOptions& 
 using PrintFunction = std::function<std::string(Format, const TextOptions&)>;
 
 // Prints the formats of the options with `print`, and writes them: to --output or else, after the text `before`, to
-// `descriptor` (also if --output cannot be written), and to the extra outputs. Throws Error at the end if a file could
-// not be written.
+// `descriptor` (also if --output cannot be written), and to the extra outputs. A negative descriptor: only to files.
+// Throws Error at the end if a file could not be written.
 void WriteFormats(const Options& options, const PrintFunction& print, int descriptor = 1,
                   const std::string& before = "");
 void WriteReport(const Report& report, const Options& options, int descriptor, const std::string& before = "");
-
-// Writes only the extra outputs.
-void WriteExtraOutputs(const Report& report, const Options& options);
 
 class OutputFiles {
  public:

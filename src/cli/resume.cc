@@ -7,17 +7,14 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "cli/output.h"
-#include "facts/array.h"
 #include "input/byte_source.h"
 #include "input/error.h"
-#include "report/record/describe.h"
+#include "report/record/report_reader.h"
 #include "rules/sha256.h"
 #include "text/utf8.h"
 
@@ -29,83 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".whyoom-resume";
 constexpr std::size_t kMostStoredBytes = 64 << 20;  // a thousand failures need about ten million bytes
 
-struct StoredFailure {
-  Failure failure;
-  std::string rules;  // fingerprint
-};
-
-// A failure that is read back may still become a diagnosis. That needs the layouts of tuples, which reports omit.
-template <class V>
-void Describe(V& v, RecordOf<StoredFailure> auto& stored) {
-  auto& rows = stored.failure.allocations;
-  std::vector<std::string> shapes;
-  if constexpr (!V::kReads) {
-    for (const Allocation& row : rows) shapes.push_back(row.shape_text);
-  }
-  v.Part("diagnosis", [&](auto& part) { DescribeDiagnosis(part, stored.failure, stored.rules); });
-  v.Need("shapes", shapes);
-  if constexpr (V::kReads) {
-    if (shapes.size() != rows.size()) return v.SetFaulty();
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-      rows[i].shape_text = shapes[i];
-      rows[i].array = ParseArrayShape(shapes[i]);
-    }
-  }
-}
-
-struct StoredTable {
-  std::map<std::string, std::uint64_t> reports_left_out;  // by code
-  std::uint64_t programs_left_out = 0;
-  std::vector<StoredFailure> findings;
-  std::vector<CompiledProgram> programs;
-};
-
-void Describe(auto& v, RecordOf<StoredTable> auto& table) {
-  NeedAll(v, "reports_left_out", table.reports_left_out, "programs_left_out", table.programs_left_out, "findings",
-          table.findings, "programs", table.programs);
-}
-
-struct StoredReport {
-  std::uint64_t artifacts = 0;
-  std::uint64_t bytes = 0;
-  std::vector<Problem> problems;
-  std::optional<StoredTable> table;
-};
-
-void Describe(auto& v, RecordOf<StoredReport> auto& report) {
-  NeedAll(v, "artifacts", report.artifacts, "bytes", report.bytes, "problems", report.problems);
-  v.Maybe("table", report.table);
-}
-
 }  // namespace
-
-Json ToStored(const Report& report, const std::string& rules_fingerprint) {
-  StoredReport stored{report.artifacts, report.bytes, report.problems, std::nullopt};
-  if (report.table) {
-    const ProgramTable& programs = report.table->programs();
-    StoredTable& table = stored.table.emplace();
-    table = {report.table->left_out(), programs.left_out(), {}, programs.programs()};
-    for (const Failure* failure : report.table->entries()) table.findings.push_back({*failure, rules_fingerprint});
-  }
-  return ToRecord(stored);
-}
-
-std::optional<Report> FromStored(const nlohmann::json& json, const RuleSource& rules) {
-  const RuleSet* const known = json.contains("table") ? &rules.rules() : nullptr;
-  std::optional<StoredReport> stored = FromRecord<StoredReport>(json, known);
-  if (!stored) return std::nullopt;
-  Report report;
-  report.artifacts = stored->artifacts;
-  report.bytes = stored->bytes;
-  report.problems = std::move(stored->problems);
-  if (!stored->table) return report;
-  FailureTable& table = report.table.emplace(*known);
-  for (StoredFailure& finding : stored->table->findings) table.Add(std::move(finding.failure));
-  for (CompiledProgram& program : stored->table->programs) table.programs().Add(std::move(program));
-  table.programs().LeaveOut(stored->table->programs_left_out);
-  for (const auto& [code, reports] : stored->table->reports_left_out) table.LeaveOut(code, reports);
-  return report;
-}
 
 ResumeFolder::ResumeFolder(const std::string& path, const RuleSource& rules, const std::string& settings)
     : path_(path), rules_(rules), settings_(settings) {

@@ -14,17 +14,9 @@
 #include <string>
 
 #include "diagnose/report.h"
-#include "report/record/fields.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
-
-// A report without conclusions as JSON. Unlike a printed report, it is not shortened, so a report that is read back
-// joins with others exactly as the original would.
-Json ToStored(const Report& report, const std::string& rules_fingerprint);
-
-// Returns nullopt unless ToStored made the JSON. The report borrows the rules, which are loaded only for failures.
-std::optional<Report> FromStored(const nlohmann::json& json, const RuleSource& rules);
 
 class ResumeFolder {
  public:

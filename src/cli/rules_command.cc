@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "cli/embedded.h"
-#include "cli/exit_status.h"
 #include "cli/output.h"
+#include "cli/run.h"
 #include "cli/run_context.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"

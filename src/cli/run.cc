@@ -13,9 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/diff.h"
 #include "cli/embedded.h"
-#include "cli/exit_status.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rules_command.h"

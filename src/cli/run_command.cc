@@ -11,13 +11,11 @@
 #include <system_error>
 
 #include "cli/dump_folder.h"
-#include "cli/exit_status.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
-#include "cli/kill_evidence.h"
 #include "cli/output.h"
+#include "cli/run.h"
 #include "cli/run_context.h"
-#include "cli/source_lines.h"
 #include "cli/try_command.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
@@ -98,12 +96,8 @@ void Print(const RunContext& run, const Report& report, const FinishedJob& job, 
   const bool succeeded = job.result.exit_status == 0 && !job.HasResults();
   const bool is_silent = succeeded || (as_text && report.failures.empty() && (!has_notes || options.quiet));
   try {
-    if (is_silent && options.output.empty()) {
-      WriteExtraOutputs(report, options);
-    } else {
-      WriteReport(report, options, STDERR_FILENO,
-                  std::string(job.result.line_open ? "\n" : "") + (as_text ? "\n" : ""));
-    }
+    WriteReport(report, options, is_silent ? -1 : STDERR_FILENO,
+                std::string(job.result.line_open ? "\n" : "") + (as_text ? "\n" : ""));
     WritePatch(report, options);
   } catch (const Error& error) {
     WriteError(fmt::format("whyoom: {}\n", error.what()));

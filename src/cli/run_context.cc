@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/exit_status.h"
 #include "cli/output.h"
-#include "cli/source_lines.h"
+#include "cli/run.h"
 #include "cli/try_command.h"
 #include "diagnose/dump_report.h"
 #include "input/error.h"

@@ -15,6 +15,8 @@
 
 namespace whyoom {
 
+struct Diff;  // report/command_documents.h
+
 struct RunContext {
   // Borrows the options and outputs. `added`: the rules including the user's files, or nullopt for the built-in rules,
   // which are then loaded only if more than their literals is needed. Throws Error if an option names an unknown
@@ -63,6 +65,14 @@ int RunDiagnose(const RunContext& run);
 // Combines reports written with --format ndjson into the report of a single run over all inputs.
 int RunMerge(const RunContext& run);
 
+// Compares the two runs of the options. Throws Error if a run cannot be read at all, or if an input is one of
+// `outputs`. Borrows the engine's rules.
+Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& outputs);
+
+// Writes that. Returns the exit status: 0 AFTER fits, 1 it needs too much or fails, 3 some input could not be read
+// completely, 4 no evidence whether AFTER fits.
+int RunDiff(const RuleSet& rules, const Options& options, const OutputFiles& outputs);
+
 // Runs the job and returns its exit status. Keeps up to 64 MiB of its output in memory (JobLog) and reads that only
 // after the job has failed, so the job never waits for whyoom. Prints the report to standard error or the file of
 // --output. With --exit-retry, returns another status if a retry would fail the same way.
@@ -70,5 +80,11 @@ int RunAndDiagnose(const RunContext& run);
 
 // The name of the job's output in the report, "run: python train.py ...": the program and its first path argument only.
 std::string NameOfJob(const std::vector<std::string>& command);
+
+// Adds to each diagnosis the lines of Python files that its first reason, its first remedy or its largest allocation
+// names, at most three. A log may be hostile, so only regular .py files are read whose real path, after links, is below
+// the folder `root`. A path of another machine is looked up by its last parts. Reads at most 4 MiB of a file. Does
+// nothing if `root` is empty or does not exist.
+void AddSourceLines(const std::string& root, Report* report);
 
 }  // namespace whyoom

@@ -1,9 +1,3 @@
-#include "cli/source_lines.h"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -12,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/run_context.h"
 #include "facts/evidence.h"
 #include "input/byte_source.h"
 #include "report/failure_view.h"
@@ -54,18 +49,6 @@ std::vector<SourcePlace> NamedPlaces(const Failure& failure) {
   return places;
 }
 
-// Reads a Python file below `root`. Checks the file that was opened, because `path` may be replaced at any time.
-std::string ReadBelow(const fs::path& root, const fs::path& path) {
-  Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  struct stat info {};
-  if (file.get() < 0 || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
-  std::error_code error;
-  const fs::path real = fs::read_symlink("/proc/self/fd/" + std::to_string(file.get()), error);
-  const fs::path relative = real.lexically_relative(root);
-  if (error || real.extension() != ".py" || relative.empty() || *relative.begin() == "..") return {};
-  return ReadUpTo(*OpenDescriptor(std::move(file)), kMostBytes);
-}
-
 // The longest end of `path` that exists below `root`, and its text. Empty if there is none, or if it cannot be read.
 std::pair<std::string, std::string> TextOf(const fs::path& root, const std::string& path) {
   const fs::path parts = fs::path(path).lexically_normal().relative_path();
@@ -74,7 +57,7 @@ std::pair<std::string, std::string> TextOf(const fs::path& root, const std::stri
     fs::path end;
     for (auto part = from; part != parts.end(); ++part) end /= *part;
     std::error_code error;
-    if (fs::exists(root / end, error)) return {end, ReadBelow(root, root / end)};
+    if (fs::exists(root / end, error)) return {end, ReadBelow(root, root / end, kMostBytes)};
   }
   return {};
 }

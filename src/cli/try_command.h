@@ -2,8 +2,6 @@
 // remedies; this part starts it, reads its results and prints the report.
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,17 +17,13 @@
 
 namespace whyoom {
 
-// The Python part starts its child processes by running whyoom under another name (compile_child.cc). A module of a
+// The Python part starts its child processes by running whyoom under another name. A module of a
 // dump may come from a stranger. The Python that compiles it has no network, no environment variables except those that
 // Python needs, and a private folder for its files.
 //
 // Call first in main. If this process was started as such a child, runs its command instead of whyoom, and does not
 // return.
 void BecomeCompileIfAsked(int argc, char** argv);
-
-// Starts a command, looked up in PATH, which ends when whyoom ends. Throws Error if no process can be created. Call it
-// while there is no other thread.
-pid_t StartFree(const std::vector<std::string>& command);
 
 // Throws Error if an option names a remedy that no rule has.
 void CheckRemedies(const RunContext& run);

@@ -282,4 +282,19 @@ Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
   return comparison;
 }
 
+FailurePair MatchFailures(const std::vector<Failure>& before, const std::vector<Failure>& after) {
+  FailurePair best(before.empty() ? nullptr : before.data(), after.empty() ? nullptr : after.data());
+  int best_score = 0;
+  for (const Failure& one : before) {
+    for (const Failure& other : after) {
+      const Value module = one.facts.Get("module");
+      const bool same_module = IsKnown(module) && module == other.facts.Get("module");
+      const int score = one.rule->code != other.rule->code ? 0 : same_module ? 2 : 1;
+      if (score > best_score) best = {&one, &other};
+      best_score = std::max(best_score, score);
+    }
+  }
+  return best;
+}
+
 }  // namespace whyoom

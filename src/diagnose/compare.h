@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "facts/array.h"
 #include "facts/evidence.h"
+#include "facts/failure.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -118,5 +120,10 @@ struct Comparison {
 // A run that failed may count only its temporaries, see facts/evidence.h. Its arguments and outputs are then unknown,
 // whatever it prints.
 Comparison Compare(const Run& before, const Run& after, const RuleSet& rules);
+
+// The failures of two runs to compare, borrowed: same code and module, else same code, else the first of each; null if
+// a run has no failure.
+using FailurePair = std::pair<const Failure*, const Failure*>;
+FailurePair MatchFailures(const std::vector<Failure>& before, const std::vector<Failure>& after);
 
 }  // namespace whyoom

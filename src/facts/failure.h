@@ -191,7 +191,7 @@ struct Failure {
   Confidence confidence = Confidence::kLow;
   Retry retry;  // whether a retry can succeed; default: unknown
   std::vector<Reason> why;
-  std::vector<CodeLine> code;  // only if the sources are at hand, see cli/source_lines.h
+  std::vector<CodeLine> code;  // only if the sources are at hand, see AddSourceLines
   std::vector<RankedRemedy> remedies;
   std::vector<RuledOut> ruled_out;
 };

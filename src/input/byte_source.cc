@@ -144,6 +144,18 @@ std::string ReadUpTo(ByteSource& source, std::size_t most) {
   return bytes;
 }
 
+std::string ReadBelow(const std::filesystem::path& root, const std::filesystem::path& path, std::size_t most) {
+  // Checks the file that was opened, because `path` may be replaced at any time.
+  Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat info {};
+  if (file.get() < 0 || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  std::error_code error;
+  const auto real = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file.get()), error);
+  const auto relative = real.lexically_relative(root);
+  if (error || real.extension() != path.extension() || relative.empty() || *relative.begin() == "..") return {};
+  return ReadUpTo(*OpenDescriptor(std::move(file)), most);
+}
+
 bool TextLines::Next(std::string_view* line) {
   constexpr std::size_t kBlock = std::size_t{1} << 17;  // fits a core's cache
   std::size_t feed = std::string::npos;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -80,6 +81,10 @@ std::unique_ptr<ByteSource> OpenMemory(std::string_view bytes, std::size_t chunk
 
 // Returns the next bytes of `source`, at most `most`; fewer at its end.
 std::string ReadUpTo(ByteSource& source, std::size_t most);
+
+// Returns up to `most` bytes of a file whose real path, after links, is below the folder `root` and has the extension
+// of `path`; nothing of others.
+std::string ReadBelow(const std::filesystem::path& root, const std::filesystem::path& path, std::size_t most);
 
 // Iterates over all lines of a source, for files of a known format.
 class TextLines {

@@ -41,7 +41,7 @@ TEST_CASE("--version prints the versions of whyoom, its compiler and its librari
     INFO(lines[i]);
     CHECK(lines[i].size() <= 80);
     CHECK(lines[i].substr(0, 11) == (i == 3 ? "with       " : "           "));
-    libraries += (i == 3 ? "" : " ") + lines[i].substr(11);
+    libraries += (i == 3 ? "" : ", ") + lines[i].substr(11);
   }
   CHECK(Matches(libraries, "([A-Za-z0-9_-]+ [0-9][0-9.]*, )+[A-Za-z0-9_-]+ [0-9][0-9.]*"));
   for (const char* name : {"re2 ", "zlib ", "zstd ", "liblzma ", "bzip2 ", "lz4 ", "libarchive "})

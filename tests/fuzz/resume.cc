@@ -1,11 +1,10 @@
 // Any bytes as the stored result of an input: it is rejected, or its contents can be printed and stored again.
-#include "cli/resume.h"
-
 #include "clean_text.h"
 #include "diagnose/report.h"
 #include "fuzz/choices.h"
 #include "fuzz/fuzz.h"
 #include "report/printers.h"
+#include "report/record/report_reader.h"
 
 using namespace whyoom;
 

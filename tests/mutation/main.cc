@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "cli/diff.h"
 #include "cli/rules_command.h"
+#include "cli/run_context.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "examples/built_in.h"

@@ -128,4 +128,71 @@ void ReportReader::Tell(const std::string& path, const Counts& counts) {
   }
 }
 
+namespace {
+
+struct StoredFailure {
+  Failure failure;
+  std::string rules;  // fingerprint
+};
+
+// A failure that is read back may still become a diagnosis. That needs the layouts of tuples, which reports omit.
+template <class V>
+void Describe(V& v, RecordOf<StoredFailure> auto& stored) {
+  auto& rows = stored.failure.allocations;
+  std::vector<std::string> shapes;
+  if constexpr (!V::kReads) {
+    for (const Allocation& row : rows) shapes.push_back(row.shape_text);
+  }
+  v.Part("diagnosis", [&](auto& part) { DescribeDiagnosis(part, stored.failure, stored.rules); });
+  v.Need("shapes", shapes);
+  if constexpr (V::kReads) {
+    if (shapes.size() != rows.size()) return v.SetFaulty();
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      rows[i].shape_text = shapes[i];
+      rows[i].array = ParseArrayShape(shapes[i]);
+    }
+  }
+}
+
+struct StoredReport {
+  Report report;
+  std::vector<StoredFailure> findings;
+};
+
+void Describe(auto& v, RecordOf<StoredReport> auto& stored) {
+  auto& report = stored.report;
+  NeedAll(v, "artifacts", report.artifacts, "bytes", report.bytes, "problems", report.problems);
+  MaybeAll(v, "findings", stored.findings, "reports_left_out", report.reports_left_out, "programs", report.programs,
+           "programs_left_out", report.programs_left_out);
+}
+
+}  // namespace
+
+Json ToStored(const Report& report, const std::string& rules_fingerprint) {
+  StoredReport stored;
+  stored.report.Join({.artifacts = report.artifacts, .bytes = report.bytes, .problems = report.problems});
+  if (report.table) {
+    const ProgramTable& programs = report.table->programs();
+    stored.report.reports_left_out = report.table->left_out();
+    stored.report.programs = programs.programs();
+    stored.report.programs_left_out = programs.left_out();
+    for (const Failure* failure : report.table->entries()) stored.findings.push_back({*failure, rules_fingerprint});
+  }
+  return ToRecord(stored);
+}
+
+std::optional<Report> FromStored(const json& record, const RuleSource& rules) {
+  const bool is_empty = !record.is_object() || record.size() == 3;  // no table
+  const RuleSet* const known = is_empty ? nullptr : &rules.rules();
+  std::optional<StoredReport> stored = FromRecord<StoredReport>(record, known);
+  if (!stored || is_empty) return stored ? std::optional(std::move(stored->report)) : std::nullopt;
+  Report report = std::move(stored->report);
+  FailureTable& table = report.table.emplace(*known);
+  for (StoredFailure& finding : stored->findings) table.Add(std::move(finding.failure));
+  for (CompiledProgram& program : std::exchange(report.programs, {})) table.programs().Add(std::move(program));
+  table.programs().LeaveOut(std::exchange(report.programs_left_out, 0));
+  for (const auto& [code, reports] : std::exchange(report.reports_left_out, {})) table.LeaveOut(code, reports);
+  return report;
+}
+
 }  // namespace whyoom

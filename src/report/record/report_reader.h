@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "diagnose/report.h"
 #include "input/byte_source.h"
+#include "report/record/fields.h"
 #include "rules/rule_set.h"
 
 namespace whyoom {
@@ -48,5 +50,11 @@ class ReportReader {
   Report report_;
   FailureTable& table_;  // of report_
 };
+
+// A report without conclusions as JSON, not shortened: read back, it joins with others exactly as the original would.
+Json ToStored(const Report& report, const std::string& rules_fingerprint);
+
+// Returns nullopt unless ToStored made the JSON. The report borrows the rules, which are loaded only for failures.
+std::optional<Report> FromStored(const nlohmann::json& json, const RuleSource& rules);
 
 }  // namespace whyoom

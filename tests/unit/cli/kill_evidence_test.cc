@@ -1,9 +1,8 @@
 // The system's evidence about a job that was killed.
-#include "cli/kill_evidence.h"
-
 #include <string>
 
 #include "catch.h"
+#include "cli/job.h"
 #include "process.h"
 
 using namespace whyoom;

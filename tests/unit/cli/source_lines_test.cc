@@ -1,10 +1,9 @@
-#include "cli/source_lines.h"
-
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "cli/run_context.h"
 #include "process.h"
 #include "report/failure_view.h"
 #include "unit/report/made_report.h"

@@ -7,7 +7,7 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "cli/diff.h"
+#include "cli/run_context.h"
 
 using namespace whyoom;
 

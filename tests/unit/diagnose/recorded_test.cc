@@ -11,9 +11,9 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "cli/diff.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/run_context.h"
 #include "diagnose/dump_report.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"

@@ -8,11 +8,11 @@
 
 #include "built_in_rules.h"
 #include "catch.h"
-#include "cli/resume.h"
 #include "diagnose/read_input.h"
 #include "diagnose/report.h"
 #include "read/engine.h"
 #include "report/printers.h"
+#include "report/record/report_reader.h"
 
 namespace whyoom {
 namespace TEST_FILE {
