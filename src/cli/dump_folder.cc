@@ -41,7 +41,7 @@ void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump*
   struct stat info {};
   for (Walk walk({path}); const std::optional<Artifact> file = walk.Next(problems);) {
     if (since > 0 && (stat(file->path.c_str(), &info) != 0 || info.st_mtime < since - kClockSlack)) continue;
-    if (dump->AddFile(file->path)) outputs.ThrowIfOutput(file->path);
+    if (dump->AddFile(file->path) || since == 0) outputs.ThrowIfOutput(file->path);
   }
   if (dump->empty() && problems->size() == before)
     problems->push_back({path, "", std::string("no XLA dump found: ") + kWhyNoDump});

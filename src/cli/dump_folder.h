@@ -22,7 +22,7 @@ inline constexpr const char* kWhyNoDump =
 std::optional<std::string> DumpFlag(const std::string& flags);
 
 // Registers all dump files below the folder that are not older than `since`. Throws Error if an output would overwrite
-// one of them.
+// one of them or, without `since`, any file below the folder.
 void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump* dump, std::vector<Problem>* problems,
                    std::time_t since = 0);
 

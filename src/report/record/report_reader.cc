@@ -172,10 +172,9 @@ Json ToStored(const Report& report, const std::string& rules_fingerprint) {
   StoredReport stored;
   stored.report.Join({.artifacts = report.artifacts, .bytes = report.bytes, .problems = report.problems});
   if (report.table) {
-    const ProgramTable& programs = report.table->programs();
     stored.report.reports_left_out = report.table->left_out();
-    stored.report.programs = programs.programs();
-    stored.report.programs_left_out = programs.left_out();
+    stored.report.programs = report.table->programs().programs();
+    stored.report.programs_left_out = report.table->programs().left_out();
     for (const Failure* failure : report.table->entries()) stored.findings.push_back({*failure, rules_fingerprint});
   }
   return ToRecord(stored);
