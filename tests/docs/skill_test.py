@@ -75,7 +75,7 @@ def known_words():
                 walk(each)
 
     walk(SCHEMA)
-    ids = set(re.findall(r"^\S* +([\w.]+)(?= {2,}|$)", whyoom("rules", "list"), flags=re.M))
+    ids = set(re.findall(r"^\S+ ([\w.]+): ", whyoom("rules", "list"), flags=re.M))
     return keys, values, ids
 
 
