@@ -152,7 +152,11 @@ class DumpFileReader {
     if (!paths_.live_range.empty()) {
       if (memory.has_ranges() && RangesAgree(memory) && (!Compares() || RangesAgree(memory, files_.text))) return;
       Note(paths_.live_range, std::string(memory.has_ranges() ? kOther : kDamaged) + kCannotEstimate);
-      DropRanges(&memory);
+      memory.schedule_length = 0;
+      memory.ranges_without_value.clear();
+      for (MemoryAllocation& allocation : memory.allocations) {
+        for (MemoryValue& value : allocation.values) value.first = value.last = -1;
+      }
     } else if (for_remedies_) {
       Note(paths_.assignment, "the folder contains no live ranges of this module: " + std::string(kCannotEstimate));
     }

@@ -5,10 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "input/byte_source.h"
-#include "program/hlo.h"
 #include "program/hlo_text.h"
-#include "program/name_map.h"
 #include "text/numbers.h"
 
 namespace whyoom {
@@ -220,14 +217,6 @@ ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const Memory
   reader.ReadAssignment(assignment);
   if (ranges != nullptr) reader.ReadRanges(*ranges);
   return reader.Result();
-}
-
-void DropRanges(ModuleMemory* memory) {
-  memory->schedule_length = 0;
-  memory->ranges_without_value.clear();
-  for (MemoryAllocation& allocation : memory->allocations) {
-    for (MemoryValue& value : allocation.values) value.first = value.last = -1;
-  }
 }
 
 }  // namespace whyoom

@@ -60,8 +60,7 @@ std::string Program::NameOf(ArrayId array) const {
 
 void Program::FindParameters() {
   if (!module_.entry) return;
-  if (const auto found = before_.header.find("frontend_attributes"); found != before_.header.end())
-    AddMeshAxes(found->second, &mesh_);
+  AddMeshAxes(Attribute(before_.header, "frontend_attributes"), &mesh_);
   const std::vector<InstructionId>& parameters = module_.computations[module_.entry].parameters;
   const std::vector<InstructionId> before =
       before_.entry ? before_.computations[before_.entry].parameters : std::vector<InstructionId>();

@@ -14,7 +14,6 @@
 #include "program/hlo.h"
 #include "program/memory.h"
 #include "program/mesh.h"
-#include "program/occupancy.h"
 
 namespace whyoom {
 

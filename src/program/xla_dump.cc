@@ -13,11 +13,10 @@
 #include "facts/array.h"
 #include "input/byte_source.h"
 #include "input/limits.h"
+#include "program/buffer_assignment.h"
 #include "program/dump_files.h"
 #include "program/estimates.h"
-#include "program/hlo.h"
 #include "program/memory.h"
-#include "program/occupancy.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
 
@@ -81,23 +80,6 @@ void Describe(const HloModule& module, InstructionId instruction, Allocation* ro
   row->xla_label = InstructionLabel(module, instruction);
 }
 
-Allocation MakeRow(const MemoryValue& value, AllocationKind kind, const HloModule& module) {
-  Allocation row = RowOfArray(value.size, value.shape);
-  row.kind = kRowKinds[static_cast<int>(kind)];
-  row.xla_label = value.name;
-  if (const InstructionId instruction = module.Find(value.name)) Describe(module, instruction, &row);
-  return row;
-}
-
-// A debug print or callback needs hardly any memory itself, but the array that it sends must be in memory as a whole.
-Allocation MakeTransferRow(const HloModule& module, InstructionId transfer) {
-  Allocation row;
-  row.size_bytes = 512;  // the size of a send in the compiler's reports
-  row.kind = kRowKinds[static_cast<int>(AllocationKind::kTemporaries)];
-  Describe(module, transfer, &row);
-  return row;
-}
-
 std::vector<std::string> SourceFiles(const HloModule& module) {
   std::set<std::string> files;
   for (const SourceFrame& frame : module.frames) {
@@ -144,8 +126,19 @@ std::vector<Allocation> MakeRows(const DumpFiles& files) {
                    [](const auto& a, const auto& b) { return a.first.size > b.first.size; });
   if (values.size() > kMostRows) values.resize(kMostRows);
   std::vector<Allocation> rows;
-  for (const auto& [value, kind] : values) rows.push_back(MakeRow(value, kind, files.text));
-  for (const InstructionId transfer : HostTransfers(files.text)) rows.push_back(MakeTransferRow(files.text, transfer));
+  for (const auto& [value, kind] : values) {
+    Allocation& row = rows.emplace_back(RowOfArray(value.size, value.shape));
+    row.kind = kRowKinds[static_cast<int>(kind)];
+    row.xla_label = value.name;
+    if (const InstructionId instruction = files.text.Find(value.name)) Describe(files.text, instruction, &row);
+  }
+  // A debug print or callback needs hardly any memory itself, but the array that it sends must be in memory as a whole.
+  for (const InstructionId transfer : HostTransfers(files.text)) {
+    Allocation& row = rows.emplace_back();
+    row.size_bytes = 512;  // the size of a send in the compiler's reports
+    row.kind = kRowKinds[static_cast<int>(AllocationKind::kTemporaries)];
+    Describe(files.text, transfer, &row);
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].rank = static_cast<int>(i) + 1;
   for (Allocation& row : rows) TruncateTexts(&row);
   return rows;
@@ -179,18 +172,16 @@ bool AreSameNeed(double need, double used) { return std::abs(need - used) <= 0.0
 }  // namespace
 
 // Reads each file once, since many failures of a log may need the same modules.
-const XlaDump::Need& XlaDump::NeedOfFile(const std::string& buffer_assignment) const {
-  const auto [entry, is_new] = needs_.try_emplace(buffer_assignment);
+const XlaDump::Need& XlaDump::NeedOf(const Module& module) const {
+  const auto [entry, is_new] = needs_.try_emplace(module.assignment);
   Need& need = entry->second;
   if (!is_new) return need;
   const Stop stop(control_, limits_);
-  const std::unique_ptr<ByteSource> source = OpenFile(buffer_assignment, &stop);
+  const std::unique_ptr<ByteSource> source = OpenFile(module.assignment, &stop);
   need.bytes = ReadMemory(*source, nullptr, kMemoryLimits).need_bytes;
-  if (stop.IsRequested()) {
-    need = {0, stop.Why() + ": " + kNeedUnknown};
-  } else if (need.bytes <= 0) {
-    need = {0, source->problem().empty() ? kNoBufferAssignment : std::string(source->problem())};
-  }
+  const std::string problem(source->problem().empty() ? kNoBufferAssignment : source->problem());
+  if (stop.IsRequested()) need = {0, {module.assignment, "", stop.Why() + ": " + kNeedUnknown}};
+  if (need.bytes <= 0 && !stop.IsRequested()) need = {0, {module.assignment, "", problem}};
   return need;
 }
 
@@ -247,7 +238,7 @@ const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<doub
   if (failed.size() < 2 || !used) return last;
   failed.resize(std::min(failed.size(), kMostCompiles));
   const auto matches = [&](const Module* module) {
-    return AreSameNeed(static_cast<double>(NeedOfFile(module->assignment).bytes), *used);
+    return AreSameNeed(static_cast<double>(NeedOf(*module).bytes), *used);
   };
   const auto found = std::find_if(failed.begin(), failed.end(), matches);
   if (found == failed.end()) return last;
@@ -291,7 +282,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   DumpFiles files = ReadDumpFiles(module, limit_bytes, role_words != nullptr, stop);
   *problem = std::move(files.problem);
   if (!files.usable) return std::nullopt;
-  needs_.try_emplace(module.assignment, Need{files.memory.need_bytes, ""});
+  needs_.try_emplace(module.assignment, Need{files.memory.need_bytes, {}});
   files.failed = files.failed || IsTooMuch(files.memory.need_bytes);
   DumpReading reading;
   reading.failed = files.failed;
@@ -323,7 +314,7 @@ const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
   const Module* found = nullptr;
   std::pair<std::int64_t, std::uint64_t> most;  // prefers the last compile of those that need most
   for (const Module* module : compiles) {
-    const std::pair rank(NeedOfFile(module->assignment).bytes, module->number);
+    const std::pair rank(NeedOf(*module).bytes, module->number);
     if (found != nullptr && rank < most) continue;
     most = rank;
     found = module;
@@ -344,10 +335,6 @@ std::optional<DumpReading> XlaDump::ReadAny(const std::string& name, Problem* pr
   return reading;
 }
 
-bool XlaDump::IsTooMuch(std::int64_t need_bytes) const {
-  return fails_above_ > 0 && static_cast<double>(need_bytes) > fails_above_;
-}
-
 std::vector<XlaDump::Module> XlaDump::InputModules() const {
   std::vector<Module> given;
   for (auto [stem, module] : modules_) {
@@ -362,21 +349,10 @@ std::vector<XlaDump::Module> XlaDump::InputModules() const {
       const auto size = path.empty() ? 0 : std::filesystem::file_size(path, error);
       if (!error) module.bytes += size;
     }
-    module.failed = module.failed || (fails_above_ > 0 && IsTooMuch(NeedOfFile(module.assignment).bytes));
+    module.failed = module.failed || (fails_above_ > 0 && IsTooMuch(NeedOf(module).bytes));
     given.push_back(std::move(module));
   }
   return given;
-}
-
-std::int64_t XlaDump::NeedOf(const Module& module, Problem* problem) const {
-  const Need& need = NeedOfFile(module.assignment);
-  if (!need.problem.empty()) *problem = {module.assignment, "", need.problem};
-  return need.bytes;
-}
-
-std::optional<DumpReading> XlaDump::ReadInputModule(const Module& module, const RoleWords& role_words,
-                                                    double limit_bytes, Problem* problem) const {
-  return ReadModule(module, &role_words, limit_bytes, problem);
 }
 
 }  // namespace whyoom
