@@ -26,8 +26,8 @@ struct OutputPlace {
   bool Reserve(const Buffer& buffer) {
     // The instruction that computes the output can overwrite an operand, but not always. The compiler's choice shows.
     if (made < buffer.last || (made == buffer.last && allocation != buffer.allocation)) return false;
-    const auto later = std::partition_point(taken.begin(), taken.end(),
-                                            [&](const auto& other) { return other.second <= buffer.first; });
+    const auto later =
+        std::ranges::partition_point(taken, [&](const auto& other) { return other.second <= buffer.first; });
     if (later != taken.end() && later->first < buffer.last) return false;
     taken.emplace(later, buffer.first, buffer.last);
     return true;
@@ -85,11 +85,10 @@ bool PlaceInOutputs(const std::vector<Buffer>& buffers, std::vector<std::int64_t
     }
   }
   if (places.empty()) return true;
-  std::sort(places.begin(), places.end(), [](const OutputPlace& a, const OutputPlace& b) { return a.size < b.size; });
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return (*bytes)[a] > (*bytes)[b]; });
+  std::ranges::sort(places, {}, &OutputPlace::size);
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](int i) { return (*bytes)[i]; });
   for (const int i : order) {
-    auto place = std::partition_point(places.begin(), places.end(),
-                                      [&](const OutputPlace& one) { return one.size < (*bytes)[i]; });
+    auto place = std::ranges::partition_point(places, [&](const OutputPlace& one) { return one.size < (*bytes)[i]; });
     for (; place != places.end(); ++place) {
       if (++steps > kMostSteps) return false;
       if (!place->Reserve(buffers[i])) continue;
@@ -110,7 +109,7 @@ std::vector<std::int64_t> SizesOf(const std::vector<Buffer>& buffers) {
 
 std::vector<Buffer> JoinInPlace(std::vector<Buffer> buffers) {
   const auto place = [](const Buffer& buffer) { return std::tie(buffer.allocation, buffer.offset, buffer.size); };
-  std::stable_sort(buffers.begin(), buffers.end(), [&](const Buffer& a, const Buffer& b) {
+  std::ranges::stable_sort(buffers, [&](const Buffer& a, const Buffer& b) {
     return std::tuple_cat(place(a), std::tie(a.first, a.last)) < std::tuple_cat(place(b), std::tie(b.first, b.last));
   });
   std::vector<Buffer> joined;
@@ -145,11 +144,10 @@ Occupancy::Occupancy(const std::vector<Buffer>& buffers) : buffers_(buffers) {
     changes_.push_back({buffers[i].first, i, true});
     changes_.push_back({buffers[i].last + 1, i, false});
   }
-  std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) { return a.moment < b.moment; });
+  std::ranges::sort(changes_, {}, &Change::moment);
 }
 
 std::vector<Usage> Occupancy::Over(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added) const {
-  const auto is_earlier = [](const auto& a, const auto& b) { return a.moment < b.moment; };
   std::vector<Usage> changes;
   for (const Change& change : changes_)
     changes.push_back({change.moment, change.begins ? bytes[change.buffer] : -bytes[change.buffer]});
@@ -158,8 +156,8 @@ std::vector<Usage> Occupancy::Over(const std::vector<std::int64_t>& bytes, const
     changes.push_back({buffer.last + 1, -buffer.size});
   }
   const auto of_added = changes.begin() + static_cast<std::ptrdiff_t>(changes_.size());
-  std::sort(of_added, changes.end(), is_earlier);
-  std::inplace_merge(changes.begin(), of_added, changes.end(), is_earlier);
+  std::ranges::sort(of_added, changes.end(), {}, &Usage::moment);
+  std::ranges::inplace_merge(changes, of_added, {}, &Usage::moment);
   std::vector<Usage> over;
   std::int64_t total = 0;
   for (const Usage& change : changes) {
@@ -197,12 +195,11 @@ std::vector<MemoryValue> LiveAt(const MemoryAllocation& allocation, std::int64_t
   for (const MemoryValue& value : allocation.values) {
     if (moment < 0 || (value.first >= 0 && value.first <= moment && moment <= value.last)) live.push_back(&value);
   }
-  std::stable_sort(live.begin(), live.end(),
-                   [](const MemoryValue* a, const MemoryValue* b) { return a->size > b->size; });
+  std::ranges::stable_sort(live, std::ranges::greater(), &MemoryValue::size);
   std::vector<MemoryValue> kept;
   for (const MemoryValue* value : live) {
     if (kept.size() >= kMostKept) break;
-    const bool shares = std::any_of(kept.begin(), kept.end(), [&](const MemoryValue& other) {
+    const bool shares = std::ranges::any_of(kept, [&](const MemoryValue& other) {
       return value->offset < other.offset + other.size && other.offset < value->offset + value->size;
     });
     if (!shares) kept.push_back(*value);
@@ -292,8 +289,7 @@ void BufferAssignment::FindBuffers(bool undo) {
   buffers_ = JoinInPlace(std::move(placed));
   for (auto& [array, buffer] : kept) buffers_.push_back(std::move(buffer));
   for (Buffer& buffer : buffers_) {
-    if (std::none_of(buffer.values.begin(), buffer.values.end(), [&](ValueId id) { return returned.contains(id); }))
-      continue;
+    if (std::ranges::none_of(buffer.values, [&](ValueId id) { return returned.contains(id); })) continue;
     buffer.is_output = true;
     buffer.last = kNeverEnds;
   }

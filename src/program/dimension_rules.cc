@@ -10,7 +10,7 @@ namespace {
 
 using Dims = std::vector<int>;  // numbers of dimensions, in an order
 
-bool IsIn(const Dims& list, int value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool IsIn(const Dims& list, int value) { return std::ranges::find(list, value) != list.end(); }
 
 Dims Joined(Dims one, const Dims& other) {
   one.insert(one.end(), other.begin(), other.end());

@@ -36,7 +36,7 @@ FactorId Factors::Next(FactorIds* open) const {
 }
 
 FactorIds Factors::Expand(FactorIds factors) const {
-  std::reverse(factors.begin(), factors.end());
+  std::ranges::reverse(factors);
   FactorIds expanded;
   while (const FactorId factor = Next(&factors)) {
     expanded.push_back(factor);
@@ -107,8 +107,8 @@ void Factors::JoinGroups() {
     FactorIds left = Expand({a});
     FactorIds right = Expand({b});
     if (left.empty() || right.empty()) continue;
-    const GroupId one = GroupOf(*std::max_element(left.begin(), left.end(), smaller));
-    const GroupId other = GroupOf(*std::max_element(right.begin(), right.end(), smaller));
+    const GroupId one = GroupOf(*std::ranges::max_element(left, smaller));
+    const GroupId other = GroupOf(*std::ranges::max_element(right, smaller));
     groups_[FactorId(std::max(one, other).value)] = FactorId(std::min(one, other).value);
   }
 }
@@ -216,7 +216,7 @@ ArrayGroups Dimensions::GroupsOf(ArrayId array) const {
 
 ArrayDims SortedDims(ArrayDims dims) {
   std::erase(dims, 1);
-  std::sort(dims.begin(), dims.end());
+  std::ranges::sort(dims);
   return dims;
 }
 

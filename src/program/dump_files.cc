@@ -57,8 +57,7 @@ std::vector<const HloShape*> EntryParameters(const HloModule& module) {
 bool CanBePartOf(const ArrayShape& part, const ArrayShape& all, bool is_split) {
   if (part.dtype.empty() || all.dtype.empty() || ElementBits(all.dtype).value_or(64) == 64) return true;
   if (part.dtype != all.dtype || part.dims.size() != all.dims.size()) return false;
-  return is_split ? std::equal(part.dims.begin(), part.dims.end(), all.dims.begin(), std::less_equal<>())
-                  : part.dims == all.dims;
+  return is_split ? std::ranges::equal(part.dims, all.dims, std::less_equal<>()) : part.dims == all.dims;
 }
 
 class DumpFileReader {
@@ -199,7 +198,7 @@ bool ValuesAgree(const ModuleMemory& memory, const HloModule& module) {
   std::size_t all = 0;
   for (const MemoryAllocation& allocation : memory.allocations) {
     all += allocation.values.size();
-    wrong += std::count_if(allocation.values.begin(), allocation.values.end(), [&](const MemoryValue& value) {
+    wrong += std::ranges::count_if(allocation.values, [&](const MemoryValue& value) {
       const HloShape* shape = ElementOf(module, module.Find(value.name), value.index);
       return shape == nullptr || !HasShape(value.shape, *shape);
     });
@@ -213,16 +212,15 @@ bool RangesAgree(const ModuleMemory& memory) {
   for (const MemoryAllocation& allocation : memory.allocations) {
     if (allocation.kind != AllocationKind::kTemporaries) continue;
     all += allocation.values.size();
-    wrong += std::count_if(allocation.values.begin(), allocation.values.end(),
-                           [](const MemoryValue& value) { return value.first < 0; });
+    wrong += std::ranges::count_if(allocation.values, [](const MemoryValue& value) { return value.first < 0; });
   }
   return IsFew(wrong, all);
 }
 
 bool RangesAgree(const ModuleMemory& memory, const HloModule& module) {
   const std::vector<std::string>& names = memory.ranges_without_value;
-  const auto wrong = std::count_if(names.begin(), names.end(),
-                                   [&](const std::string& place) { return !module.Find(SplitPlace(place).first); });
+  const auto wrong =
+      std::ranges::count_if(names, [&](const std::string& place) { return !module.Find(SplitPlace(place).first); });
   return IsFew(wrong, names.size());
 }
 
@@ -243,7 +241,7 @@ bool ParametersAgree(const HloModule& before, const HloModule& compiled) {
   const std::vector<const HloShape*> all = EntryParameters(before);
   const std::vector<const HloShape*> parts = EntryParameters(compiled);
   const bool is_split = PartitionsOf(compiled) > 1;
-  return std::equal(all.begin(), all.end(), parts.begin(), parts.end(), [&](const HloShape* one, const HloShape* part) {
+  return std::ranges::equal(all, parts, [&](const HloShape* one, const HloShape* part) {
     if (one == nullptr || part == nullptr || one->is_tuple || part->is_tuple) return true;
     return CanBePartOf(part->array, one->array, is_split);
   });

@@ -61,7 +61,7 @@ class SourceTables {
   bool Read(std::string_view line) {
     constexpr std::array<std::string_view, 4> kTitles = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
     if (line.empty()) return true;
-    if (const auto* title = std::find(kTitles.begin(), kTitles.end(), line); title != kTitles.end()) {
+    if (const auto* title = std::ranges::find(kTitles, line); title != kTitles.end()) {
       open_ = title - kTitles.begin();
       return true;
     }
@@ -213,7 +213,7 @@ class HloReader {
     }
     parameters_.clear();
     const std::vector<InstructionId>& all = computation.parameters;
-    if (!computation.root || std::find(all.begin(), all.end(), InstructionId()) != all.end()) module_.whole = false;
+    if (!computation.root || std::ranges::find(all, InstructionId()) != all.end()) module_.whole = false;
   }
 
   void ReadInstruction(std::string_view line, bool may_go_on) {
@@ -458,7 +458,7 @@ std::string InstructionLabel(const HloModule& module, InstructionId instruction)
     if (!more.empty()) label += fmt::format(", {}", more.substr(0, 2 * kMaxLabel));
   }
   std::erase(label, '%');
-  std::replace(label.begin(), label.end(), '\n', ' ');  // kernel descriptions have several lines
+  std::ranges::replace(label, '\n', ' ');  // kernel descriptions have several lines
   return label.substr(0, kMaxLabel);
 }
 

@@ -90,7 +90,7 @@ struct HloInstruction {
   std::span<const ComputationId> calls;  // in text order; for a while loop the condition, then the body
 
   bool Is(std::initializer_list<std::string_view> opcodes) const {
-    return std::find(opcodes.begin(), opcodes.end(), opcode) != opcodes.end();
+    return std::ranges::find(opcodes, opcode) != opcodes.end();
   }
 };
 

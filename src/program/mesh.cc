@@ -52,7 +52,7 @@ std::int64_t DevicesAlong(const std::vector<std::string>& axes, const Mesh& mesh
 // Whether the name needs no escapes in the user's code.
 bool IsPlainName(const std::string& axis) {
   const auto is_plain = [](char c) { return IsWordChar(c) || c == '-' || c == '.'; };
-  return !axis.empty() && axis.size() <= kLongestName && std::all_of(axis.begin(), axis.end(), is_plain);
+  return !axis.empty() && axis.size() <= kLongestName && std::ranges::all_of(axis, is_plain);
 }
 
 }  // namespace
@@ -100,8 +100,8 @@ Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std:
   const std::size_t names_at = std::min(sharding.find("], ["), sharding.size());
   const std::string_view named = has_shardy ? frontend.substr(shardy_at) : sharding.substr(names_at);
   const std::vector<std::vector<std::string>> axes = ReadAxes(named, rank);
-  const bool is_known = std::all_of(axes.begin(), axes.end(), [&](const std::vector<std::string>& of_dim) {
-    return std::all_of(of_dim.begin(), of_dim.end(), [&](const std::string& axis) { return mesh->contains(axis); });
+  const bool is_known = std::ranges::all_of(axes, [&](const std::vector<std::string>& of_dim) {
+    return std::ranges::all_of(of_dim, [&](const std::string& axis) { return mesh->contains(axis); });
   });
   if (sharding.empty() && !is_known) return {};
   for (std::size_t dim = 0; dim < axes.size(); ++dim) {
@@ -132,7 +132,7 @@ bool NamesMeshAxis(std::string_view sharding, std::string_view frontend) {
 std::string SpecText(const std::vector<std::vector<std::string>>& dims) {
   std::vector<std::string> texts;
   for (const std::vector<std::string>& axes : dims) {
-    if (!std::all_of(axes.begin(), axes.end(), IsPlainName)) return {};
+    if (!std::ranges::all_of(axes, IsPlainName)) return {};
     const std::string names = fmt::format("'{}'", fmt::join(axes, "', '"));
     texts.push_back(axes.empty() ? "None" : axes.size() > 1 ? "(" + names + ")" : names);
   }

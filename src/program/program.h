@@ -44,7 +44,7 @@ struct ProgramParameter {
   // The name of the user's argument: "state" of "state.params['embed']".
   std::string Argument() const { return path.substr(0, path.find_first_of(".[")); }
   bool IsSplit() const {
-    return std::any_of(shards.begin(), shards.end(), [](std::int64_t devices) { return devices > 1; });
+    return std::ranges::any_of(shards, [](std::int64_t devices) { return devices > 1; });
   }
 };
 

@@ -60,8 +60,8 @@ class LoopPair {
 
   // Whether a dimension of the array is the one that the forward loop stacks along.
   bool IsStacked(const ArrayGroups& dimensions) const {
-    return std::any_of(dimensions.begin(), dimensions.end(),
-                       [&](const Groups& groups) { return !groups.empty() && groups[0] == stacked_; });
+    return std::ranges::any_of(dimensions,
+                               [&](const Groups& groups) { return !groups.empty() && groups[0] == stacked_; });
   }
 
   void FindCarried() {
@@ -94,13 +94,12 @@ class LoopPair {
       }
       if (!read || !stacked) continue;
       ArrayDims dims = DimsOf(leaf);
-      const auto steps = std::find(dims.begin(), dims.end(), forward_.steps);
+      const auto steps = std::ranges::find(dims, forward_.steps);
       if (steps == dims.end()) continue;
       dims.erase(steps);
       stacks_.push_back({&buffer, leaf, SortedDims(std::move(dims))});
     }
-    std::sort(stacks_.begin(), stacks_.end(),
-              [](const Stack& a, const Stack& b) { return a.buffer->size > b.buffer->size; });
+    std::ranges::sort(stacks_, std::ranges::greater(), [](const Stack& stack) { return stack.buffer->size; });
   }
 
   // Keeps the smallest stack with the dimensions of each layer's input: a loop-carried value that is not a stack and

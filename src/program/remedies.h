@@ -120,9 +120,8 @@ std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_
 std::optional<ModifiedProgram> Narrow(const Simulator& simulator);  // f32 to bf16
 std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator);
 std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator);
-
-// donate.cc: donates arguments to outputs, and moves optimizer state to the host.
-std::optional<ModifiedProgram> Donate(const Simulator& simulator);
+std::optional<ModifiedProgram> Donate(const Simulator& simulator);  // arguments to outputs
+// Keeps optimizer state, and without training also weights, on the host.
 std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator);
 
 // shard.cc: splits arrays over more devices.

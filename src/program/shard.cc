@@ -67,7 +67,7 @@ class MeshUse {
   }
   bool Splits(const std::string& axis, ArrayId array) const {
     const std::vector<AxisNames> axes = AxesOf(array);
-    return std::any_of(axes.begin(), axes.end(), [&](const AxisNames& of_dim) { return of_dim.contains(axis); });
+    return std::ranges::any_of(axes, [&](const AxisNames& of_dim) { return of_dim.contains(axis); });
   }
 
  private:
@@ -169,9 +169,8 @@ class Splitter {
 
   bool CanSplit(const ProgramParameter& parameter, const std::string& axis, std::int64_t devices) const {
     const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
-    return std::none_of(parameter.axes.begin(), parameter.axes.end(),
-                        [&](const auto& axes) { return std::count(axes.begin(), axes.end(), axis) > 0; }) &&
-           std::any_of(dims.begin(), dims.end(), [&](std::int64_t dim) { return dim > 0 && dim % devices == 0; });
+    return std::ranges::none_of(parameter.axes, [&](const auto& axes) { return std::ranges::count(axes, axis) > 0; }) &&
+           std::ranges::any_of(dims, [&](std::int64_t dim) { return dim > 0 && dim % devices == 0; });
   }
 
   // Splits the dimensions of the largest arrays.
@@ -234,7 +233,7 @@ class Splitter {
     std::vector<std::vector<std::string>> names;
     for (const AxisNames& of_dim : axes) names.emplace_back(of_dim.begin(), of_dim.end());
     names[*best].push_back(best_over_);
-    std::sort(names[*best].begin(), names[*best].end());
+    std::ranges::sort(names[*best]);
     ArraySplit split{.mesh_axis = AxisText(best_over_),
                      .array = program_.NameOf(value.array),
                      .is_argument = program_.InstructionOf(value).opcode == "parameter",

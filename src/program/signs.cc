@@ -54,7 +54,7 @@ class SignFinder {
   void FindTraining() {
     const auto is_of_jax = [](const HloInstruction& is) { return is.op_name.starts_with("jit("); };
     const std::vector<HloInstruction>& all = program_.module().instructions;
-    if (semantics_.trains() || std::any_of(all.begin(), all.end(), is_of_jax))
+    if (semantics_.trains() || std::ranges::any_of(all, is_of_jax))
       signs_.Set("program_trains", semantics_.trains(), {}, true);
   }
 
@@ -75,9 +75,8 @@ class SignFinder {
       kept.insert(parameter.Argument());
       bytes += parameter.size;
     }
-    const auto is_plain = [](const std::string& name) { return std::all_of(name.begin(), name.end(), IsWordChar); };
-    if (std::all_of(kept.begin(), kept.end(), is_plain))
-      Add("kept_arguments", bytes, fmt::format("'{}'", fmt::join(kept, "', '")));
+    const auto is_plain = [](const std::string& name) { return std::ranges::all_of(name, IsWordChar); };
+    if (std::ranges::all_of(kept, is_plain)) Add("kept_arguments", bytes, fmt::format("'{}'", fmt::join(kept, "', '")));
   }
 
   void FindWholeState() {
@@ -169,8 +168,7 @@ class SignFinder {
         const HloInstruction& maker = before.instructions[MakerOf(before, id, {"broadcast"})];
         return maker.opcode == "constant" && maker.literal == "0";
       };
-      if (is.opcode == "multiply" && weights_.contains(dims) &&
-          std::any_of(is.operands.begin(), is.operands.end(), is_zero))
+      if (is.opcode == "multiply" && weights_.contains(dims) && std::ranges::any_of(is.operands, is_zero))
         frozen_.insert(dims);
     }
   }
@@ -184,7 +182,7 @@ class SignFinder {
     for (const HloInstruction& is : before.instructions) {
       const ArrayDims& dims = before.shapes[is.shape].array.dims;
       if (is.opcode == "compare" && Mentions(is.attributes, "direction=EQ") && dims.size() == 2 && dims[0] == dims[1] &&
-          std::all_of(is.operands.begin(), is.operands.end(), is_iota))
+          std::ranges::all_of(is.operands, is_iota))
         identities_.insert(dims[0]);
     }
   }
@@ -197,9 +195,8 @@ class SignFinder {
       return false;
     const std::int64_t batch = semantics_.batch().size;
     const ArrayDims& dims = program_.ShapeOf(value.array).dims;
-    const auto basis = std::find_if(dims.begin(), dims.end(), [&](std::int64_t dim) {
-      return batch > 1 && dim % batch == 0 && identities_.contains(dim);
-    });
+    const auto basis = std::ranges::find_if(
+        dims, [&](std::int64_t dim) { return batch > 1 && dim % batch == 0 && identities_.contains(dim); });
     return basis != dims.end() &&
            (std::find(dims.begin(), basis, batch) != basis || std::find(basis + 1, dims.end(), batch) != dims.end());
   }
@@ -249,8 +246,7 @@ class SignFinder {
     const HloInstruction& is = program_.At(loop);
     if (is.opcode != "while" || tuple.opcode != "tuple" || is.calls.size() < 2) return false;
     const HloComputation& body = program_.module().computations[is.calls[1]];
-    const auto place = static_cast<std::size_t>(std::find(tuple.operands.begin(), tuple.operands.end(), operand) -
-                                                tuple.operands.begin());
+    const auto place = static_cast<std::size_t>(std::ranges::find(tuple.operands, operand) - tuple.operands.begin());
     if (!body.root || body.parameters.empty() || place >= program_.At(body.root).operands.size()) return false;
     const HloInstruction& taken = program_.At(program_.At(body.root).operands[place]);
     return taken.opcode == "get-tuple-element" && !taken.operands.empty() && taken.operands[0] == body.parameters[0] &&
@@ -309,7 +305,7 @@ class SignFinder {
   bool IsOnlySliced(InstructionId array, int depth) const {
     constexpr int kDeepest = 8;
     const std::vector<InstructionId>& users = program_.UsersOf(array);
-    return !users.empty() && depth < kDeepest && std::all_of(users.begin(), users.end(), [&](InstructionId user) {
+    return !users.empty() && depth < kDeepest && std::ranges::all_of(users, [&](InstructionId user) {
       const HloInstruction& is = program_.At(user);
       if (is.Is({"bitcast", "reshape"})) return IsOnlySliced(user, depth + 1);
       if (is.opcode != "fusion" || is.calls.empty()) return is.Is({"slice", "dynamic-slice"});

@@ -113,8 +113,7 @@ std::vector<Allocation> MakeRows(const DumpFiles& files) {
   for (MemoryAllocation allocation : files.memory.allocations) {
     std::erase_if(allocation.values,
                   [&](const MemoryValue& value) { return value.size < kSmallestRow && value.size != allocation.size; });
-    std::stable_partition(allocation.values.begin(), allocation.values.end(),
-                          [](const MemoryValue& value) { return !HasMadeUpName(value); });
+    std::ranges::stable_partition(allocation.values, [](const MemoryValue& value) { return !HasMadeUpName(value); });
     if (allocation.kind == AllocationKind::kTemporaries) {
       for (const MemoryValue& value : LiveAt(allocation, peak)) values.emplace_back(value, allocation.kind);
     } else if (const MemoryValue* value = NamingValue(allocation)) {
@@ -122,8 +121,7 @@ std::vector<Allocation> MakeRows(const DumpFiles& files) {
       values.back().first.size = allocation.size;
     }
   }
-  std::stable_sort(values.begin(), values.end(),
-                   [](const auto& a, const auto& b) { return a.first.size > b.first.size; });
+  std::ranges::stable_sort(values, [](const auto& a, const auto& b) { return a.first.size > b.first.size; });
   if (values.size() > kMostRows) values.resize(kMostRows);
   std::vector<Allocation> rows;
   for (const auto& [value, kind] : values) {
@@ -232,15 +230,14 @@ std::vector<const XlaDump::Module*> XlaDump::Compiles(const std::string& name, b
 // failed compile whose need matches the log's figure. If none does, chooses the last one of the name, or the only one.
 const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<double> used) const {
   std::vector<const Module*> failed = Compiles(name, true);
-  std::stable_sort(failed.begin(), failed.end(),
-                   [](const Module* a, const Module* b) { return a->number > b->number; });
+  std::ranges::stable_sort(failed, std::ranges::greater(), &Module::number);
   const Module* last = failed.empty() || (name.empty() && failed.size() > 1) ? nullptr : failed.front();
   if (failed.size() < 2 || !used) return last;
   failed.resize(std::min(failed.size(), kMostCompiles));
   const auto matches = [&](const Module* module) {
     return AreSameNeed(static_cast<double>(NeedOf(*module).bytes), *used);
   };
-  const auto found = std::find_if(failed.begin(), failed.end(), matches);
+  const auto found = std::ranges::find_if(failed, matches);
   if (found == failed.end()) return last;
   const bool is_unclear = name.empty() && std::any_of(std::next(found), failed.end(), matches);
   return is_unclear ? nullptr : *found;
@@ -301,7 +298,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   if (!reading.estimates.memory.empty()) {
     const MemoryPart& largest = reading.estimates.memory.front();
     std::string kind = largest.kind;
-    std::replace(kind.begin(), kind.end(), '_', ' ');
+    std::ranges::replace(kind, '_', ' ');
     reading.facts.Set("main_kind", kind, {});
     reading.facts.Set("main_kind_bytes", static_cast<double>(largest.bytes), {});
   }
