@@ -208,9 +208,7 @@ Groups Dimensions::GroupsOf(const FactorIds& factors) const {
 
 ArrayGroups Dimensions::GroupsOf(ArrayId array) const {
   ArrayGroups groups;
-  FactorId factor = FirstFactor(array);
-  for (std::size_t dim = 0; dim < ShapeOf(array).dims.size(); ++dim, ++factor.value)
-    groups.push_back(GroupsOf({factor}));
+  for (const FactorIds& factors : FactorsOf(array)) groups.push_back(GroupsOf(factors));
   return groups;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -133,10 +132,9 @@ std::string NameOf(const Semantics& semantics, const Axis& axis) {
   return axis.groups == semantics.sequence().groups ? "sequence" : "";
 }
 
-// Multiplies with saturation: numbers of devices come from a file and can be arbitrary.
+// Saturates, since numbers of devices come from a file and can be arbitrary.
 std::int64_t Times(std::int64_t size, std::int64_t devices) {
-  std::int64_t all = 0;
-  return __builtin_mul_overflow(size, devices, &all) ? std::numeric_limits<std::int64_t>::max() : all;
+  return ClampToBytes(static_cast<double>(size) * static_cast<double>(devices));
 }
 
 bool Fits(const Simulator& simulator, const std::optional<ModifiedProgram>& modified) {

@@ -36,7 +36,10 @@ std::vector<std::vector<std::string>> ReadAxes(std::string_view text, std::size_
   for (std::size_t open = text.find('{'); open < text.size() && axes.size() < rank; open = text.find('{', open)) {
     const std::size_t close = std::min(text.find('}', open), text.size());
     const std::string_view names = text.substr(open, close - open);
-    axes.push_back(QuotedNames(names));
+    std::vector<std::string>& of_dim = axes.emplace_back();
+    for (std::size_t at = 0; at < names.size() && of_dim.size() < kMostAxes;) {
+      if (const std::string_view name = NextQuoted(names, &at); !name.empty()) of_dim.emplace_back(name);
+    }
     open = close;
   }
   return axes.size() == rank ? axes : std::vector<std::vector<std::string>>();
@@ -115,18 +118,6 @@ Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std:
     if (read.shards[dim] > 1 && read.axes[dim].empty()) read.axes[dim].emplace_back();
   }
   return read;
-}
-
-std::vector<std::string> QuotedNames(std::string_view text) {
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at < text.size() && names.size() < kMostAxes;) {
-    if (const std::string_view name = NextQuoted(text, &at); !name.empty()) names.emplace_back(name);
-  }
-  return names;
-}
-
-bool NamesMeshAxis(std::string_view sharding, std::string_view frontend) {
-  return sharding.find("{'") != std::string_view::npos || frontend.find("{\\\"") != std::string_view::npos;
 }
 
 std::string SpecText(const std::vector<std::vector<std::string>>& dims) {

@@ -39,12 +39,6 @@ void AddMeshAxes(std::string_view text, Mesh* mesh);
 // with more dimensions, uses the first ones.
 Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std::size_t rank, Mesh* mesh);
 
-// The names in single or double quotes, at most 64.
-std::vector<std::string> QuotedNames(std::string_view text);
-
-// Whether the attributes name a mesh axis for a dimension, even one with a single device.
-bool NamesMeshAxis(std::string_view sharding, std::string_view frontend);
-
 // The PartitionSpec of an array with these axes by dimension: "P('data', None, ('fsdp', 'model'))". Empty if an axis
 // has a name that would need escapes in the user's code.
 std::string SpecText(const std::vector<std::vector<std::string>>& dims);

@@ -58,6 +58,15 @@ std::string Program::NameOf(ArrayId array) const {
   return ShapeAtLine(module_, ShapeOf(array), array.instruction);
 }
 
+bool Program::PassesOn(const HloInstruction& loop, std::size_t place) const {
+  if (loop.opcode != "while" || loop.calls.size() < 2) return false;
+  const HloComputation& body = module_.computations[loop.calls[1]];
+  if (!body.root || body.parameters.empty() || place >= At(body.root).operands.size()) return false;
+  const HloInstruction& returned = At(At(body.root).operands[place]);
+  return returned.opcode == "get-tuple-element" && !returned.operands.empty() &&
+         returned.operands[0] == body.parameters[0] && Attribute(returned.attributes, "index") == std::to_string(place);
+}
+
 void Program::FindParameters() {
   if (!module_.entry) return;
   AddMeshAxes(Attribute(before_.header, "frontend_attributes"), &mesh_);
@@ -85,7 +94,7 @@ void Program::FindParameters() {
 // Adds one entry for each array of the parameter. `written` has its annotations.
 void Program::AddParameters(ProgramParameter parameter, const HloInstruction& written) {
   const std::string_view sharding = Attribute(written.attributes, "sharding");
-  names_axis_ = names_axis_ || NamesMeshAxis(sharding, written.frontend);
+  names_axis_ = names_axis_ || Mentions(sharding, "{'") || Mentions(written.frontend, "{\\\"");
   const std::size_t begin = parameters_.size();
   const InstructionId instruction = parameter.array.instruction;
   std::map<std::size_t, Sharding> of_rank;
@@ -108,21 +117,15 @@ void Program::AddParameters(ProgramParameter parameter, const HloInstruction& wr
   }
 }
 
-// Collects the arrays that a computation returns.
-void Program::FindReturned(InstructionId root) {
-  const HloInstruction& is = At(root);
-  for (const InstructionId operand : is.opcode == "tuple" ? is.operands : std::span<const InstructionId>(&root, 1)) {
-    for (int leaf = 0; leaf < dimensions_->LeafCount(operand); ++leaf) {
-      // Elements of a tuple beyond its shape are damage.
-      if (std::cmp_greater_equal(outputs_.size(), dimensions_->LeafCount(root))) return;
-      outputs_.push_back({.array = {operand, leaf}, .value = {}});
-    }
-  }
-}
-
 void Program::FindOutputs() {
-  if (!module_.entry || !module_.computations[module_.entry].root) return;
-  FindReturned(module_.computations[module_.entry].root);
+  const InstructionId root = module_.entry ? module_.computations[module_.entry].root : InstructionId();
+  if (!root) return;
+  const auto most = static_cast<std::size_t>(dimensions_->LeafCount(root));  // further elements of a tuple are damage
+  for (const InstructionId operand :
+       At(root).opcode == "tuple" ? At(root).operands : std::span<const InstructionId>(&root, 1)) {
+    for (int leaf = 0; leaf < dimensions_->LeafCount(operand) && outputs_.size() < most; ++leaf)
+      outputs_.push_back({.array = {operand, leaf}, .value = {}});
+  }
   std::map<InstructionId, ArrayId> taken;  // by get-tuple-element
   std::map<ArrayId, ValueId> own;          // values in allocations of outputs
   for (const ProgramValue& value : values_) {

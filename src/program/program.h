@@ -83,6 +83,8 @@ class Program {
   InstructionId FusedRoot(const HloInstruction& is) const {
     return is.opcode == "fusion" && !is.calls.empty() ? module_.computations[is.calls[0]].root : InstructionId();
   }
+  // Whether each step of a loop returns the part `place` of its carried tuple unchanged.
+  bool PassesOn(const HloInstruction& loop, std::size_t place) const;
   // The position in the schedule, as in live ranges; -1 for an instruction that defines no value.
   int PositionOf(InstructionId instruction) const { return positions_[instruction]; }
   // Instructions of the same computation that use the result, without duplicates.
@@ -103,7 +105,6 @@ class Program {
   void FindParameters();
   void AddParameters(ProgramParameter parameter, const HloInstruction& written);
   void FindOutputs();
-  void FindReturned(InstructionId root);
 
   HloModule module_;
   HloModule before_;

@@ -82,7 +82,8 @@ Role NamedRole(const std::string& path, const std::string& dtype, const RoleWord
   if (AnyIn(words, role_words.cache)) return Role::kCache;
   if (AnyIn(words, role_words.optimizer_state)) return Role::kOptimizerState;
   if (AnyIn(own, role_words.inputs) && !is_weight) return Role::kInput;
-  if (dtype.find('f') == std::string::npos && !(is_weight && IsQuantized(dtype))) return Role::kInput;
+  const bool is_quantized = dtype == "s8" || dtype == "u8" || dtype == "s4" || dtype == "u4";  // "f8…" contains an f
+  if (dtype.find('f') == std::string::npos && !(is_weight && is_quantized)) return Role::kInput;
   return is_weight || may_be_weights ? Role::kWeights : Role::kOther;
 }
 
@@ -200,7 +201,8 @@ class SemanticsFinder : public Semantics {
     for (const ProgramParameter& parameter : program_.parameters()) {
       const ArrayGroups& array = GroupsOf(parameter);
       if (!IsState(parameter)) Mark(Repeated(array), kNoExamples);
-      if (RoleOf(parameter) != Role::kInput || IsFloat(program_.ShapeOf(parameter.array).dtype)) continue;
+      const std::string& dtype = program_.ShapeOf(parameter.array).dtype;
+      if (RoleOf(parameter) != Role::kInput || dtype == kBfloat16 || dtype == "f16" || dtype == "f32") continue;
       // A table of learned positions has a dimension of the tokens, which is no feature.
       for (const Groups& groups : array) {
         for (const GroupId group : groups) uses_[group] &= ~unsigned{kOfWeights};

@@ -14,13 +14,6 @@
 
 namespace whyoom {
 
-// Whether arrays of this type are quantized numbers.
-inline bool IsQuantized(std::string_view dtype) {
-  return dtype == "s8" || dtype == "u8" || dtype == "s4" || dtype == "u4" || dtype.starts_with("f8");
-}
-
-inline bool IsFloat(std::string_view dtype) { return dtype == kBfloat16 || dtype == "f16" || dtype == "f32"; }
-
 enum class Role { kWeights, kOptimizerState, kInput, kCache, kOther };
 
 // The kinds of memory in the JSON contract, except padding and fragmentation.

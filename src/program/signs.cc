@@ -233,24 +233,14 @@ class SignFinder {
       for (const InstructionId user : program_.UsersOf(same[i])) {
         const bool is_as_large = ElementCount(ArrayOf(user)) == ElementCount(ArrayOf(array));
         if (is_as_large && program_.At(user).Is({"bitcast", "reshape", "fusion"})) same.push_back(user);
-        for (const InstructionId loop : program_.UsersOf(user)) {
-          if (IsUnchanged(loop, program_.At(user), same[i])) return true;
-        }
+        const std::span<const InstructionId> carried = program_.At(user).operands;
+        const std::size_t place = std::ranges::find(carried, same[i]) - carried.begin();
+        const auto is_unchanged = [&](InstructionId loop) { return program_.PassesOn(program_.At(loop), place); };
+        if (program_.At(user).opcode == "tuple" && std::ranges::any_of(program_.UsersOf(user), is_unchanged))
+          return true;
       }
     }
     return false;
-  }
-
-  // Whether the operand of the tuple that enters the loop is the same in each of its steps.
-  bool IsUnchanged(InstructionId loop, const HloInstruction& tuple, InstructionId operand) const {
-    const HloInstruction& is = program_.At(loop);
-    if (is.opcode != "while" || tuple.opcode != "tuple" || is.calls.size() < 2) return false;
-    const HloComputation& body = program_.module().computations[is.calls[1]];
-    const auto place = static_cast<std::size_t>(std::ranges::find(tuple.operands, operand) - tuple.operands.begin());
-    if (!body.root || body.parameters.empty() || place >= program_.At(body.root).operands.size()) return false;
-    const HloInstruction& taken = program_.At(program_.At(body.root).operands[place]);
-    return taken.opcode == "get-tuple-element" && !taken.operands.empty() && taken.operands[0] == body.parameters[0] &&
-           Attribute(taken.attributes, "index") == std::to_string(place);
   }
 
   // Finds results of loops that are copied to donated arrays, and those with a part for each step.

@@ -89,21 +89,16 @@ std::vector<std::string> SourceFiles(const HloModule& module) {
 }
 
 void SetTotals(const Indexed<AllocationId, MemoryAllocation>& allocations, Evidence* facts) {
-  double arguments = 0;
-  double outputs = 0;
-  double shared = 0;
-  double temporaries = 0;
-  for (const MemoryAllocation& allocation : allocations) {
-    const auto size = static_cast<double>(allocation.size);
-    if (allocation.kind == AllocationKind::kArgument) arguments += size;
-    if (allocation.is_output) outputs += size;
-    if (allocation.is_output && allocation.kind == AllocationKind::kArgument) shared += size;
-    if (allocation.kind == AllocationKind::kTemporaries) temporaries += size;
-  }
-  facts->Set("arguments_bytes", arguments, {});
-  facts->Set("output_bytes", outputs, {});
-  facts->Set("shared_output_bytes", shared, {});
-  facts->Set("hlo_temp_bytes", temporaries, {});
+  const auto set = [&](const char* fact, bool (*counts)(const MemoryAllocation&)) {
+    double bytes = 0;
+    for (const MemoryAllocation& one : allocations) bytes += counts(one) ? static_cast<double>(one.size) : 0;
+    facts->Set(fact, bytes, {});
+  };
+  using One = MemoryAllocation;
+  set("arguments_bytes", [](const One& one) { return one.kind == AllocationKind::kArgument; });
+  set("output_bytes", [](const One& one) { return one.is_output; });
+  set("shared_output_bytes", [](const One& one) { return one.is_output && one.kind == AllocationKind::kArgument; });
+  set("hlo_temp_bytes", [](const One& one) { return one.kind == AllocationKind::kTemporaries; });
 }
 
 // The values that are live at the peak, largest first, then transfers to the host.
