@@ -132,7 +132,7 @@ std::vector<Buffer> TemporariesOf(const ModuleMemory& memory) {
   for (const AllocationId allocation : memory.allocations.ids()) {
     for (const MemoryValue& value : memory.allocations[allocation].values) {
       if (memory.allocations[allocation].kind == AllocationKind::kTemporaries && value.first >= 0 && value.size > 0)
-        buffers.push_back({value.offset, value.size, value.first, value.last, allocation, {id}});
+        buffers.push_back({value, allocation, {id}});
       ++id.value;
     }
   }
@@ -270,15 +270,10 @@ void BufferAssignment::FindBuffers(bool undo) {
     const bool is_output = returned.contains(value.id);
     if (!undo || is_output || !IsRematerialized(value)) {
       const bool separate = is_output && !WritesInPlace(program_, value.array.instruction);
-      placed.push_back({value.offset,
-                        value.size,
-                        value.first,
-                        separate ? kNeverEnds : value.last,
-                        value.allocation,
-                        {value.id},
-                        separate});
+      placed.push_back({value, value.allocation, {value.id}, separate});
+      if (separate) placed.back().last = kNeverEnds;
     } else if (ComputedArray array = OriginalOf(program_, value); !outputs.contains(array)) {
-      Buffer& buffer = kept.try_emplace(array, Buffer{.first = INT64_MAX}).first->second;
+      Buffer& buffer = kept.try_emplace(array, Buffer{{.first = INT64_MAX}}).first->second;
       buffer.size = std::max(buffer.size, value.size);
       buffer.first = std::min(buffer.first, value.first);
       buffer.last = std::max(buffer.last, value.last);

@@ -15,11 +15,7 @@
 
 namespace whyoom {
 
-struct Buffer {
-  std::int64_t offset = 0;
-  std::int64_t size = 0;
-  std::int64_t first = 0;  // live range: positions in the schedule, both inclusive
-  std::int64_t last = 0;
+struct Buffer : Extent {
   AllocationId allocation = AllocationId(0);
   std::vector<ValueId> values;
   bool is_output = false;  // allocated throughout; until it is computed, other buffers may use its memory

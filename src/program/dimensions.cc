@@ -147,7 +147,7 @@ void Dimensions::FindArrays() {
   }
 }
 
-std::size_t Dimensions::Count(const HloModule& module) {
+bool Dimensions::IsTooLarge(const HloModule& module) {
   std::vector<std::size_t> of_shape;
   for (const HloShape& shape : module.shapes) {
     std::size_t count = 1 + shape.array.dims.size();
@@ -158,7 +158,7 @@ std::size_t Dimensions::Count(const HloModule& module) {
   }
   std::size_t count = 0;
   for (const HloInstruction& instruction : module.instructions) count += of_shape[instruction.shape];
-  return count;
+  return count > kMost;
 }
 
 Dimensions::Dimensions(const HloModule& module) : module_(module) {

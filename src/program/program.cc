@@ -1,11 +1,136 @@
 #include "program/program.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <map>
-#include <string_view>
+#include <charconv>
+#include <numeric>
 #include <utility>
 
+#include "text/cleaning.h"
+
 namespace whyoom {
+namespace {
+
+constexpr std::size_t kMostAxes = 64;     // this and the next two limit work on hostile input
+constexpr std::size_t kMostMeshes = 256;  // occurrences of the word
+constexpr std::size_t kLongestMesh = 4096;
+constexpr std::size_t kLongestName = 64;  // of an axis; longer ones are ignored
+
+// Returns the next name in single or double quotes and moves `*at` past it; empty if there is none. Quotes may have
+// backslashes.
+std::string_view NextQuoted(std::string_view text, std::size_t* at) {
+  const std::size_t open = text.find_first_of("'\"", *at);
+  const std::size_t close = open == std::string_view::npos ? open : text.find(text[open], open + 1);
+  *at = close == std::string_view::npos ? text.size() : close + 1;
+  if (close == std::string_view::npos) return {};
+  const std::string_view name = text.substr(open + 1, close - open - 1);
+  const std::string_view read = name.substr(0, name.find('\\'));
+  return read.size() <= kLongestName ? read : std::string_view();
+}
+
+// Reads [{'data'}, {}]: the axes of each dimension. Returns the first `rank` dimensions; an empty list if there are
+// fewer.
+std::vector<std::vector<std::string>> ReadAxes(std::string_view text, std::size_t rank) {
+  std::vector<std::vector<std::string>> axes;
+  for (std::size_t open = text.find('{'); open < text.size() && axes.size() < rank; open = text.find('{', open)) {
+    const std::size_t close = std::min(text.find('}', open), text.size());
+    const std::string_view names = text.substr(open, close - open);
+    std::vector<std::string>& of_dim = axes.emplace_back();
+    for (std::size_t at = 0; at < names.size() && of_dim.size() < kMostAxes;) {
+      if (const std::string_view name = NextQuoted(names, &at); !name.empty()) of_dim.emplace_back(name);
+    }
+    open = close;
+  }
+  return axes.size() == rank ? axes : std::vector<std::vector<std::string>>();
+}
+
+std::int64_t DevicesAlong(const std::vector<std::string>& axes, const Mesh& mesh) {
+  return std::accumulate(axes.begin(), axes.end(), std::int64_t{1}, [&](std::int64_t devices, const std::string& axis) {
+    const auto found = mesh.find(axis);
+    return found == mesh.end() ? devices : std::min(devices * found->second, kMostDevices);
+  });
+}
+
+// Whether the name needs no escapes in the user's code.
+bool IsPlainName(const std::string& axis) {
+  const auto is_plain = [](char c) { return IsWordChar(c) || c == '-' || c == '.'; };
+  return !axis.empty() && axis.size() <= kLongestName && std::ranges::all_of(axis, is_plain);
+}
+
+}  // namespace
+
+std::int64_t DeviceCount(const Mesh& mesh) {
+  std::int64_t devices = 1;
+  for (const auto& [axis, length] : mesh) devices = std::min(devices * length, kMostDevices);
+  return devices;
+}
+
+void AddMeshAxes(std::string_view text, Mesh* mesh) {
+  std::size_t meshes = 0;
+  for (std::size_t begin = text.find("mesh"); begin != std::string_view::npos; begin = text.find("mesh", begin + 1)) {
+    if (++meshes > kMostMeshes) return;
+    std::string_view axes = text.substr(begin + 4, kLongestMesh);
+    if (!axes.starts_with("[") && !axes.starts_with("<[")) continue;
+    axes = axes.substr(0, axes.find(']'));
+    for (std::size_t at = 0; at < axes.size() && mesh->size() < kMostAxes;) {
+      const std::string_view name = NextQuoted(axes, &at);
+      std::int64_t devices = 1;
+      if (at + 1 < axes.size()) std::from_chars(axes.data() + at + 1, axes.data() + axes.size(), devices);
+      if (!name.empty()) (*mesh)[std::string(name)] = std::clamp<std::int64_t>(devices, 1, kMostDevices);
+    }
+  }
+}
+
+Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std::size_t rank, Mesh* mesh) {
+  Sharding read;
+  constexpr std::string_view kShardy = "sdy.sharding";
+  const std::size_t shardy_at = frontend.find(kShardy);
+  const bool has_shardy = shardy_at != std::string_view::npos;
+  if (sharding.empty() && !has_shardy) return read;
+  AddMeshAxes(sharding, mesh);
+  read.shards.assign(rank, 1);
+  read.axes.resize(rank);
+  constexpr std::string_view kCounts = "devices=[";
+  const std::size_t counts_at = sharding.find(kCounts);
+  const bool has_counts = counts_at != std::string_view::npos;
+  if (has_counts) {
+    const std::string_view list = sharding.substr(counts_at + kCounts.size());
+    const std::vector<std::int64_t> counts = Integers(list.substr(0, list.find(']')));
+    for (std::size_t dim = 0; dim < std::min(rank, counts.size()); ++dim)
+      read.shards[dim] = std::clamp<std::int64_t>(counts[dim], 1, kMostDevices);
+  }
+  const std::size_t names_at = std::min(sharding.find("], ["), sharding.size());
+  const std::string_view named = has_shardy ? frontend.substr(shardy_at) : sharding.substr(names_at);
+  const std::vector<std::vector<std::string>> axes = ReadAxes(named, rank);
+  const bool is_known = std::ranges::all_of(axes, [&](const std::vector<std::string>& of_dim) {
+    return std::ranges::all_of(of_dim, [&](const std::string& axis) { return mesh->contains(axis); });
+  });
+  if (sharding.empty() && !is_known) return {};
+  for (std::size_t dim = 0; dim < axes.size(); ++dim) {
+    if (has_counts && axes[dim].size() == 1 && mesh->size() < kMostAxes) mesh->insert({axes[dim][0], read.shards[dim]});
+    if (!has_counts) read.shards[dim] = DevicesAlong(axes[dim], *mesh);
+    for (const std::string& axis : axes[dim]) {
+      if (read.shards[dim] > 1 && DevicesAlong({axis}, *mesh) > 1) read.axes[dim].push_back(axis);
+    }
+  }
+  for (std::size_t dim = 0; dim < rank; ++dim) {
+    if (read.shards[dim] > 1 && read.axes[dim].empty()) read.axes[dim].emplace_back();
+  }
+  return read;
+}
+
+std::string SpecText(const std::vector<std::vector<std::string>>& dims) {
+  std::vector<std::string> texts;
+  for (const std::vector<std::string>& axes : dims) {
+    if (!std::ranges::all_of(axes, IsPlainName)) return {};
+    const std::string names = fmt::format("'{}'", fmt::join(axes, "', '"));
+    texts.push_back(axes.empty() ? "None" : axes.size() > 1 ? "(" + names + ")" : names);
+  }
+  while (!texts.empty() && texts.back() == "None") texts.pop_back();
+  return fmt::format("P({})", fmt::join(texts, ", "));
+}
+
 Program::Program(HloModule module, HloModule before, ModuleMemory memory)
     : module_(std::move(module)),
       before_(std::move(before)),

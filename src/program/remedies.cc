@@ -20,12 +20,6 @@ Simulator::Simulator(const Program& program, const Semantics& semantics, std::in
       without_remat_(program, true),
       need_(compiled_.Need(compiled_.CompiledSizes())) {}
 
-ModifiedProgram Simulator::RuledOut(std::string_view why) const {
-  ModifiedProgram modified = Unmodified();
-  modified.ruled_out = why;
-  return modified;
-}
-
 Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
   const std::int64_t as_compiled = compiled_.Need(modified.sizes, modified.added) + modified.more;
   const std::int64_t without_remat =
@@ -36,7 +30,14 @@ Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
   const auto aim = ClampToBytes(kAimsAt * static_cast<double>(limit_));
   std::int64_t left = limit_ <= 0 ? as_compiled : without_remat;
   if (left > aim) {
-    for (const std::int64_t size : RematerializedAtPeak(modified.sizes)) left -= left > aim ? size : 0;
+    std::vector<std::int64_t> rematerialized;  // sizes of the buffers at the peak
+    for (const Buffer* buffer : without_remat_.LiveAtPeak(modified.sizes)) {
+      if (!without_remat_.IsRematerialized(program_.values()[buffer->values.front()])) continue;
+      std::int64_t& size = rematerialized.emplace_back(0);
+      for (const ValueId id : buffer->values) size = std::max(size, modified.sizes[id]);
+    }
+    std::ranges::sort(rematerialized, std::ranges::greater());
+    for (const std::int64_t size : rematerialized) left -= left > aim ? size : 0;
   }
   left = std::max(as_compiled, std::min(left, aim));
   return {.saves_bytes = need_ - left,
@@ -46,17 +47,6 @@ Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
           .parts = modified.parts,
           .of_state = modified.of_state,
           .split = modified.split};
-}
-
-std::vector<std::int64_t> Simulator::RematerializedAtPeak(const Sizes& sizes) const {
-  std::vector<std::int64_t> bytes;
-  for (const Buffer* buffer : without_remat_.LiveAtPeak(sizes)) {
-    if (!without_remat_.IsRematerialized(program_.values()[buffer->values.front()])) continue;
-    std::int64_t& size = bytes.emplace_back(0);
-    for (const ValueId id : buffer->values) size = std::max(size, sizes[id]);
-  }
-  std::sort(bytes.rbegin(), bytes.rend());
-  return bytes;
 }
 
 std::int64_t Simulator::CountModified(const ModifiedProgram& modified) const {
@@ -75,6 +65,20 @@ void KeepOutputs(const Program& program, Sizes* sizes) {
   for (const ProgramOutput& output : program.outputs()) {
     if (output.value) (*sizes)[output.value] = program.values()[output.value].size;
   }
+}
+
+// `with_axis`: the dimensions to resize, a bit for each.
+std::int64_t ScaledSize(const ValueClass& arrays, std::uint32_t with_axis, Ratio ratio) {
+  if (with_axis == 0) return arrays.size;
+  ArrayDims dims = arrays.shape->dims;
+  for (std::size_t dim = 0; dim < dims.size(); ++dim) {
+    if ((with_axis >> dim & 1) == 0) continue;
+    const double length =
+        static_cast<double>(dims[dim]) * static_cast<double>(ratio.length) / static_cast<double>(ratio.of);
+    dims[dim] = std::max<std::int64_t>(1, ClampToBytes(std::ceil(length)));
+    if (ratio.once) break;
+  }
+  return BytesWithDims(*arrays.shape, arrays.size, dims);
 }
 
 // Whether the program has independent pieces: examples without training, or its largest array is from a vmap.
@@ -211,8 +215,6 @@ void MoveResultsToHost(const Simulator& simulator, ModifiedProgram* modified) {
   }
 }
 
-std::int64_t DevicesOf(const Program& program) { return program.partitions() > 1 ? program.partitions() : kDevices; }
-
 }  // namespace
 
 const std::array<ProgramRemedy, 14> kRemedies = {{
@@ -224,8 +226,9 @@ const std::array<ProgramRemedy, 14> kRemedies = {{
      }},
     {"pieces", [](const Simulator& s) { return InPieces(s, s.semantics().batch(), kPieces); }},
     {"donate", Donate},
-    {"shard", [](const Simulator& s) { return Shard(s, DevicesOf(s.program())); }},
-    // Instead of a single device, use all devices of a host; otherwise, double the number of devices.
+    // Instead of a single device, use all devices of a host.
+    {"shard",
+     [](const Simulator& s) { return Shard(s, s.program().partitions() > 1 ? s.program().partitions() : kDevices); }},
     {"more_devices", [](const Simulator& s) { return MoreDevices(s, s.program().partitions() > 1 ? 2 : kDevices); }},
     {"bfloat16", Narrow},
     {"recompute_layers", Recompute},
@@ -235,24 +238,6 @@ const std::array<ProgramRemedy, 14> kRemedies = {{
     {"no_host_transfer", WithoutHostTransfer},
     {"no_tiny_dimensions", MergeTinyDimensions},
 }};
-
-namespace {
-
-// `with_axis`: the dimensions to resize, a bit for each.
-std::int64_t ScaledSize(const ValueClass& arrays, std::uint32_t with_axis, Ratio ratio) {
-  if (with_axis == 0) return arrays.size;
-  ArrayDims dims = arrays.shape->dims;
-  for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-    if ((with_axis >> dim & 1) == 0) continue;
-    const double length =
-        static_cast<double>(dims[dim]) * static_cast<double>(ratio.length) / static_cast<double>(ratio.of);
-    dims[dim] = std::max<std::int64_t>(1, ClampToBytes(std::ceil(length)));
-    if (ratio.once) break;
-  }
-  return BytesWithDims(*arrays.shape, arrays.size, dims);
-}
-
-}  // namespace
 
 Sizes Simulator::Scaled(const Axis& axis, Ratio ratio) const {
   std::map<std::tuple<const ArrayShape*, std::int64_t, std::uint32_t>, std::int64_t> known;

@@ -100,15 +100,14 @@ class SignFinder {
 
   void FindFloat64() {
     const HloModule& before = program_.before();
-    std::int64_t most = 0;
-    InstructionId largest;
-    for (const InstructionId id : before.instructions.ids()) {
+    const std::vector<InstructionId> all = before.instructions.ids();
+    const auto bytes = [&](InstructionId id) {
       const ArrayShape& shape = before.ShapeOf(id).array;
-      if (shape.dtype != kFloat64 || ElementCount(shape) * 8 <= most) continue;
-      most = ElementCount(shape) * 8;
-      largest = id;
-    }
-    if (largest) Add("float64", most, ShapeAtLine(before, before.ShapeOf(largest).array, largest));
+      return shape.dtype == kFloat64 ? UnpaddedBytes(shape).value_or(0) : 0;
+    };
+    const auto largest = std::ranges::max_element(all, {}, bytes);
+    if (largest != all.end())
+      Add("float64", bytes(*largest), ShapeAtLine(before, before.ShapeOf(*largest).array, *largest));
   }
 
   // The largest array that is sent to the host. A transfer may send it in parts.

@@ -140,7 +140,7 @@ std::vector<Allocation> MakeRows(const DumpFiles& files) {
 void Simulate(DumpFiles files, const RoleWords& role_words, double limit_bytes, const Stop& stop,
               ProgramEstimates* estimates, Problem* problem) {
   const Problem too_large = {files.text_path, "", "the program is too large to estimate the effect of remedies", true};
-  if (files.text.over_limit || (files.whole && IsTooLarge(files.text))) {
+  if (files.text.over_limit || (files.whole && Dimensions::IsTooLarge(files.text))) {
     *problem = too_large;
     return;
   }

@@ -1,5 +1,5 @@
 // Reading meshes and shardings. The formats are those of XLA's HLO text and of JAX's annotations in it.
-#include "program/mesh.h"
+#include "program/program.h"
 
 #include <string>
 #include <vector>
