@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
-#include <utility>
 
 #include "program/dimensions.h"
 

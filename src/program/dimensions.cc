@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 namespace whyoom {
 namespace {
@@ -134,7 +133,7 @@ std::set<ComputationId> WithFusions(const HloModule& module, ComputationId compu
   return found;
 }
 
-void Dimensions::FindArrays() {
+Dimensions::Dimensions(const HloModule& module) : module_(module) {
   for (const HloShape& shape : module_.shapes) {  // elements have smaller numbers than their tuple
     Arrays found;
     if (!shape.is_tuple) found.shapes.push_back(static_cast<int>(arrays_.size()));
@@ -145,6 +144,15 @@ void Dimensions::FindArrays() {
     }
     arrays_.push_back(std::move(found));
   }
+  first_.resize(module.instructions.size());
+  for (const InstructionId id : module.instructions.ids()) {
+    for (const int shape : ArraysOf(id).shapes) {
+      first_[id].push_back(factors_.next());
+      for (const std::int64_t dim : module.shapes[shape].array.dims) factors_.Add(dim);
+    }
+  }
+  ApplyRules();
+  factors_.JoinGroups();
 }
 
 bool Dimensions::IsTooLarge(const HloModule& module) {
@@ -159,19 +167,6 @@ bool Dimensions::IsTooLarge(const HloModule& module) {
   std::size_t count = 0;
   for (const HloInstruction& instruction : module.instructions) count += of_shape[instruction.shape];
   return count > kMost;
-}
-
-Dimensions::Dimensions(const HloModule& module) : module_(module) {
-  FindArrays();
-  first_.resize(module.instructions.size());
-  for (const InstructionId id : module.instructions.ids()) {
-    for (const int shape : ArraysOf(id).shapes) {
-      first_[id].push_back(factors_.next());
-      for (const std::int64_t dim : module.shapes[shape].array.dims) factors_.Add(dim);
-    }
-  }
-  ApplyRules();
-  factors_.JoinGroups();
 }
 
 ArrayId Dimensions::ArrayAt(InstructionId instruction, std::string_view index) const {

@@ -152,7 +152,6 @@ class Dimensions {
     std::vector<int> starts;  // by element of the tuple: the leaf of its first array
   };
   const Arrays& ArraysOf(InstructionId instruction) const { return arrays_[module_.instructions[instruction].shape]; }
-  void FindArrays();
   void ApplyRules();
   FactorId FirstFactor(ArrayId array) const { return first_[array.instruction][array.leaf]; }
 

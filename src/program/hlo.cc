@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
 #include <unordered_set>
-#include <utility>
 
 #include "facts/evidence.h"
-#include "input/byte_source.h"
-#include "program/hlo_text.h"
 
 namespace whyoom {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
-#include <utility>
 
 #include "program/hlo_text.h"
 #include "text/numbers.h"

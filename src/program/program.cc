@@ -2,45 +2,42 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <utility>
 
 #include "text/cleaning.h"
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostAxes = 64;     // this and the next two limit work on hostile input
-constexpr std::size_t kMostMeshes = 256;  // occurrences of the word
+constexpr std::size_t kMostAxes = 64;  // this and the next two limit work on hostile input
+constexpr int kMostMeshes = 256;
 constexpr std::size_t kLongestMesh = 4096;
 constexpr std::size_t kLongestName = 64;  // of an axis; longer ones are ignored
 
-// Returns the next name in single or double quotes and moves `*at` past it; empty if there is none. Quotes may have
-// backslashes.
-std::string_view NextQuoted(std::string_view text, std::size_t* at) {
-  const std::size_t open = text.find_first_of("'\"", *at);
-  const std::size_t close = open == std::string_view::npos ? open : text.find(text[open], open + 1);
-  *at = close == std::string_view::npos ? text.size() : close + 1;
-  if (close == std::string_view::npos) return {};
-  const std::string_view name = text.substr(open + 1, close - open - 1);
-  const std::string_view read = name.substr(0, name.find('\\'));
-  return read.size() <= kLongestName ? read : std::string_view();
+// Takes a name in single or double quotes, which may have backslashes, and the number after it (else 1) from the text.
+// The name is empty if it is too long to be a user's.
+std::optional<std::pair<std::string, std::int64_t>> TakeAxis(re2::StringPiece* text) {
+  static const Regex axis(R"(['"]([^'"\\]*)[^'"]*['"](?:=(\d+))?)");
+  std::pair<std::string, std::int64_t> taken("", 1);
+  re2::StringPiece number;
+  if (!re2::RE2::FindAndConsume(text, axis, &taken.first, &number)) return std::nullopt;
+  std::from_chars(number.data(), number.data() + number.size(), taken.second);
+  if (taken.first.size() > kLongestName) taken.first.clear();
+  return taken;
 }
 
 // Reads [{'data'}, {}]: the axes of each dimension. Returns the first `rank` dimensions; an empty list if there are
 // fewer.
-std::vector<std::vector<std::string>> ReadAxes(std::string_view text, std::size_t rank) {
+std::vector<std::vector<std::string>> ReadAxes(re2::StringPiece text, std::size_t rank) {
+  static const Regex braces(R"(\{([^}]*))");
   std::vector<std::vector<std::string>> axes;
-  for (std::size_t open = text.find('{'); open < text.size() && axes.size() < rank; open = text.find('{', open)) {
-    const std::size_t close = std::min(text.find('}', open), text.size());
-    const std::string_view names = text.substr(open, close - open);
+  for (re2::StringPiece names; axes.size() < rank && re2::RE2::FindAndConsume(&text, braces, &names);) {
     std::vector<std::string>& of_dim = axes.emplace_back();
-    for (std::size_t at = 0; at < names.size() && of_dim.size() < kMostAxes;) {
-      if (const std::string_view name = NextQuoted(names, &at); !name.empty()) of_dim.emplace_back(name);
-    }
-    open = close;
+    while (const auto axis = of_dim.size() < kMostAxes ? TakeAxis(&names) : std::nullopt)
+      if (!axis->first.empty()) of_dim.push_back(axis->first);
   }
   return axes.size() == rank ? axes : std::vector<std::vector<std::string>>();
 }
@@ -67,17 +64,14 @@ std::int64_t DeviceCount(const Mesh& mesh) {
 }
 
 void AddMeshAxes(std::string_view text, Mesh* mesh) {
-  std::size_t meshes = 0;
-  for (std::size_t begin = text.find("mesh"); begin != std::string_view::npos; begin = text.find("mesh", begin + 1)) {
-    if (++meshes > kMostMeshes) return;
-    std::string_view axes = text.substr(begin + 4, kLongestMesh);
-    if (!axes.starts_with("[") && !axes.starts_with("<[")) continue;
-    axes = axes.substr(0, axes.find(']'));
-    for (std::size_t at = 0; at < axes.size() && mesh->size() < kMostAxes;) {
-      const std::string_view name = NextQuoted(axes, &at);
-      std::int64_t devices = 1;
-      if (at + 1 < axes.size()) std::from_chars(axes.data() + at + 1, axes.data() + axes.size(), devices);
-      if (!name.empty()) (*mesh)[std::string(name)] = std::clamp<std::int64_t>(devices, 1, kMostDevices);
+  static const Regex mesh_axes(R"(mesh<?\[([^\]]*))");
+  re2::StringPiece rest = text;
+  re2::StringPiece axes;
+  for (int meshes = 0; meshes < kMostMeshes && re2::RE2::FindAndConsume(&rest, mesh_axes, &axes); ++meshes) {
+    axes = axes.substr(0, kLongestMesh);
+    while (const auto axis = mesh->size() < kMostAxes ? TakeAxis(&axes) : std::nullopt) {
+      const auto& [name, devices] = *axis;
+      if (!name.empty()) (*mesh)[name] = std::clamp<std::int64_t>(devices, 1, kMostDevices);
     }
   }
 }

@@ -2,13 +2,9 @@
 // backward pass are removed, except the steps' inputs. During the backward pass of a step, its values are
 // rematerialized.
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "program/remedies.h"
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <utility>
 
 #include "text/numbers.h"
 

@@ -5,14 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
-#include <optional>
 #include <set>
 #include <system_error>
 
-#include "facts/array.h"
 #include "input/byte_source.h"
-#include "input/limits.h"
 #include "program/buffer_assignment.h"
 #include "program/dump_files.h"
 #include "program/estimates.h"
