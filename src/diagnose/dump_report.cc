@@ -60,8 +60,10 @@ class DumpReporter {
       std::set<std::int64_t> needs;
       std::size_t of_name = 0;
       for (const InputModule* module : modules) {
-        Problem unread;  // reported when the module is read
-        if (modules.size() > 1 && !needs.insert(dump_.NeedOf(*module, &unread)).second && unread.what.empty()) continue;
+        // A problem is reported when the module is read.
+        if (modules.size() > 1 && !needs.insert(dump_.NeedOf(*module).bytes).second &&
+            dump_.NeedOf(*module).problem.what.empty())
+          continue;
         if (++of_name > kMostReported) {
           problems_.push_back({module->path, "", "earlier failures of this module were dropped", true});
           break;
@@ -81,7 +83,7 @@ class DumpReporter {
       usable = TargetOfModule(rules_, module);
     }
     std::optional<DumpReading> reading =
-        dump_.ReadInputModule(module, rules_.role_words, usable.Number("limit_bytes").value_or(0), problem);
+        dump_.ReadModule(module, &rules_.role_words, usable.Number("limit_bytes").value_or(0), problem);
     if (reading) reading->facts.Add(usable);
     return reading;
   }
@@ -93,8 +95,7 @@ class DumpReporter {
 
   // Returns false if the compile did not fail after all.
   bool ReportFailed(const InputModule& module) {
-    Problem unread;  // reported when the module is read
-    if (!logged_.empty() && logged_.contains({module.name, static_cast<double>(dump_.NeedOf(module, &unread))}))
+    if (!logged_.empty() && logged_.contains({module.name, static_cast<double>(dump_.NeedOf(module).bytes)}))
       return true;
     Problem problem = {module.path, "", XlaDump::kNoAssignment};
     std::optional<DumpReading> reading;
@@ -119,13 +120,12 @@ class DumpReporter {
 
   void ReportFitting(const std::vector<InputModule>& folder) {
     std::vector<std::pair<std::int64_t, const InputModule*>> by_need;
-    Problem need_problem;
     for (const InputModule& module : folder) {
       if (dump_.stopped()) return;
       if (module.assignment.empty()) {
         AddProblem({module.path, "", XlaDump::kNoAssignment});
       } else {
-        by_need.emplace_back(dump_.NeedOf(module, &need_problem), &module);
+        by_need.emplace_back(dump_.NeedOf(module).bytes, &module);
       }
     }
     std::stable_sort(by_need.begin(), by_need.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -140,7 +140,7 @@ class DumpReporter {
         table_.programs().LeaveOut(1);
       }
     }
-    if (!by_need.empty() && by_need[0].first <= 0) AddProblem(need_problem);
+    if (!by_need.empty() && by_need[0].first <= 0) AddProblem(dump_.NeedOf(*by_need.back().second).problem);
   }
 
   void ReportProgram(const InputModule& module, std::int64_t need) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -25,8 +26,8 @@ struct OutputPlace {
   bool Reserve(const Buffer& buffer) {
     // The instruction that computes the output can overwrite an operand, but not always. The compiler's choice shows.
     if (made < buffer.last || (made == buffer.last && allocation != buffer.allocation)) return false;
-    const auto later = std::partition_point(taken.begin(), taken.end(),
-                                            [&](const auto& other) { return other.second <= buffer.first; });
+    const auto later =
+        std::ranges::partition_point(taken, [&](const auto& other) { return other.second <= buffer.first; });
     if (later != taken.end() && later->first < buffer.last) return false;
     taken.emplace(later, buffer.first, buffer.last);
     return true;
@@ -50,7 +51,190 @@ ComputedArray OriginalOf(const Program& program, const ProgramValue& value) {
   return {name, shape, alike};
 }
 
+// The values that occupy the whole allocation of an output.
+std::set<ValueId> ReturnedValues(const Program& program) {
+  std::set<ValueId> returned;
+  for (const ProgramOutput& output : program.outputs()) {
+    if (!output.value) continue;
+    const ProgramValue& value = program.values()[output.value];
+    if (value.size == program.AllocationOf(value).size) returned.insert(output.value);
+  }
+  return returned;
+}
+
+// A result that is written in place shares the buffer that it overwrites: loop-carried values, updates of an array.
+bool WritesInPlace(const Program& program, InstructionId instruction) {
+  const HloInstruction& is = program.At(instruction);
+  const InstructionId root = program.FusedRoot(is);
+  return (root ? program.At(root) : is).Is({"while", "dynamic-update-slice", "scatter"});
+}
+
+// Places buffers in the memory of outputs that are computed later, as the compiler does: the largest first, each in the
+// smallest output that is free. Sets their bytes to 0. Returns false if this takes too long.
+bool PlaceInOutputs(const std::vector<Buffer>& buffers, std::vector<std::int64_t>* bytes) {
+  constexpr std::size_t kMostSteps = 20000000;
+  std::size_t steps = 0;
+  std::vector<OutputPlace> places;
+  std::vector<int> order;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if ((*bytes)[i] <= 0) continue;
+    if (buffers[i].is_output) {
+      places.push_back({(*bytes)[i], buffers[i].first, buffers[i].allocation});
+    } else {
+      order.push_back(static_cast<int>(i));
+    }
+  }
+  if (places.empty()) return true;
+  std::ranges::sort(places, {}, &OutputPlace::size);
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](int i) { return (*bytes)[i]; });
+  for (const int i : order) {
+    auto place = std::ranges::partition_point(places, [&](const OutputPlace& one) { return one.size < (*bytes)[i]; });
+    for (; place != places.end(); ++place) {
+      if (++steps > kMostSteps) return false;
+      if (!place->Reserve(buffers[i])) continue;
+      (*bytes)[i] = 0;
+      break;
+    }
+  }
+  return true;
+}
+
+std::vector<std::int64_t> SizesOf(const std::vector<Buffer>& buffers) {
+  std::vector<std::int64_t> sizes;
+  for (const Buffer& buffer : buffers) sizes.push_back(buffer.size);
+  return sizes;
+}
+
 }  // namespace
+
+std::vector<Buffer> JoinInPlace(std::vector<Buffer> buffers) {
+  const auto place = [](const Buffer& buffer) { return std::tie(buffer.allocation, buffer.offset, buffer.size); };
+  std::ranges::stable_sort(buffers, [&](const Buffer& a, const Buffer& b) {
+    return std::tuple_cat(place(a), std::tie(a.first, a.last)) < std::tuple_cat(place(b), std::tie(b.first, b.last));
+  });
+  std::vector<Buffer> joined;
+  for (Buffer& buffer : buffers) {
+    const bool joins = !buffer.is_output && !joined.empty() && place(buffer) == place(joined.back()) &&
+                       buffer.first <= joined.back().last;
+    if (!joins) {
+      joined.push_back(std::move(buffer));
+      continue;
+    }
+    joined.back().last = std::max(joined.back().last, buffer.last);
+    joined.back().values.insert(joined.back().values.end(), buffer.values.begin(), buffer.values.end());
+  }
+  return joined;
+}
+
+std::vector<Buffer> TemporariesOf(const ModuleMemory& memory) {
+  std::vector<Buffer> buffers;
+  ValueId id(0);
+  for (const AllocationId allocation : memory.allocations.ids()) {
+    for (const MemoryValue& value : memory.allocations[allocation].values) {
+      if (memory.allocations[allocation].kind == AllocationKind::kTemporaries && value.first >= 0 && value.size > 0)
+        buffers.push_back({value, allocation, {id}});
+      ++id.value;
+    }
+  }
+  return JoinInPlace(std::move(buffers));
+}
+
+Occupancy::Occupancy(const std::vector<Buffer>& buffers) : buffers_(buffers) {
+  for (int i = 0; std::cmp_less(i, buffers.size()); ++i) {
+    changes_.push_back({buffers[i].first, i, true});
+    changes_.push_back({buffers[i].last + 1, i, false});
+  }
+  std::ranges::sort(changes_, {}, &Change::moment);
+}
+
+std::vector<Usage> Occupancy::Over(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added) const {
+  std::vector<Usage> changes;
+  for (const Change& change : changes_)
+    changes.push_back({change.moment, change.begins ? bytes[change.buffer] : -bytes[change.buffer]});
+  for (const Buffer& buffer : added) {
+    changes.push_back({buffer.first, buffer.size});
+    changes.push_back({buffer.last + 1, -buffer.size});
+  }
+  const auto of_added = changes.begin() + static_cast<std::ptrdiff_t>(changes_.size());
+  std::ranges::sort(of_added, changes.end(), {}, &Usage::moment);
+  std::ranges::inplace_merge(changes, of_added, {}, &Usage::moment);
+  std::vector<Usage> over;
+  std::int64_t total = 0;
+  for (const Usage& change : changes) {
+    total += change.bytes;
+    if (over.empty() || over.back().moment != change.moment) over.push_back({change.moment});
+    over.back().bytes = total;
+  }
+  return over;
+}
+
+Usage Occupancy::FindPeak(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added) const {
+  Usage peak;
+  for (const Usage& usage : Over(bytes, added)) {
+    if (usage.bytes > peak.bytes) peak = usage;
+  }
+  return peak;
+}
+
+std::vector<int> Occupancy::LiveAt(std::int64_t moment) const {
+  std::vector<int> live;
+  for (int i = 0; std::cmp_less(i, buffers_.size()); ++i) {
+    if (buffers_[i].first <= moment && moment <= buffers_[i].last) live.push_back(i);
+  }
+  return live;
+}
+
+Usage PeakOf(const ModuleMemory& memory) {
+  const std::vector<Buffer> buffers = TemporariesOf(memory);
+  return Occupancy(buffers).FindPeak(SizesOf(buffers));
+}
+
+std::vector<MemoryValue> LiveAt(const MemoryAllocation& allocation, std::int64_t moment) {
+  constexpr std::size_t kMostKept = 4096;  // each value is compared with all kept ones
+  std::vector<const MemoryValue*> live;
+  for (const MemoryValue& value : allocation.values) {
+    if (moment < 0 || (value.first >= 0 && value.first <= moment && moment <= value.last)) live.push_back(&value);
+  }
+  std::ranges::stable_sort(live, std::ranges::greater(), &MemoryValue::size);
+  std::vector<MemoryValue> kept;
+  for (const MemoryValue* value : live) {
+    if (kept.size() >= kMostKept) break;
+    const bool shares = std::ranges::any_of(kept, [&](const MemoryValue& other) {
+      return value->offset < other.offset + other.size && other.offset < value->offset + value->size;
+    });
+    if (!shares) kept.push_back(*value);
+  }
+  return kept;
+}
+
+std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t most) {
+  constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // a schedule beyond that is damage
+  const std::vector<Buffer> buffers = TemporariesOf(memory);
+  std::int64_t fixed = memory.need_bytes;
+  std::int64_t length = memory.schedule_length;
+  for (const MemoryAllocation& allocation : memory.allocations)
+    fixed -= allocation.kind == AllocationKind::kTemporaries ? allocation.size : 0;
+  for (const Buffer& buffer : buffers) length = std::max(length, buffer.last + 1);
+  if (memory.schedule_length <= 0 || length > kLongest || most == 0) return {};
+  const std::int64_t parts = std::min(length, static_cast<std::int64_t>(most));
+  std::vector<Usage> peaks;
+  for (std::int64_t part = 0; part < parts; ++part) peaks.push_back({(part * length + parts - 1) / parts, 0});
+  const std::vector<Usage> over = Occupancy(buffers).Over(SizesOf(buffers));
+  for (std::size_t i = 0; i < over.size(); ++i) {
+    // The parts in which this usage begins and ends; it counts from the start of each but the first.
+    const std::int64_t end = i + 1 < over.size() ? over[i + 1].moment : length;
+    for (std::int64_t part = over[i].moment * parts / length; part < parts && peaks[part].moment < end; ++part) {
+      if (over[i].bytes > peaks[part].bytes)
+        peaks[part] = {std::max(over[i].moment, peaks[part].moment), over[i].bytes};
+    }
+  }
+  std::vector<MemoryMoment> timeline;
+  for (const Usage& peak : peaks) {
+    timeline.push_back({static_cast<double>(peak.moment) / static_cast<double>(length),
+                        std::min(memory.need_bytes, fixed + peak.bytes)});
+  }
+  return timeline;
+}
 
 BufferAssignment::BufferAssignment(const Program& program, bool undo_rematerialization)
     : program_(program), whole_(program.dimensions().whole()) {
@@ -76,7 +260,7 @@ Sizes BufferAssignment::CompiledSizes() const {
 }
 
 void BufferAssignment::FindBuffers(bool undo) {
-  const std::set<ValueId> returned = ReturnedValues();
+  const std::set<ValueId> returned = ReturnedValues(program_);
   std::map<ComputedArray, Buffer> kept;  // one buffer for an array that is not rematerialized
   std::vector<Buffer> placed;
   std::set<ComputedArray> outputs;
@@ -85,16 +269,11 @@ void BufferAssignment::FindBuffers(bool undo) {
     if (program_.AllocationOf(value).IsFixed() || value.size < kSmallestPlaced || value.first < 0) continue;
     const bool is_output = returned.contains(value.id);
     if (!undo || is_output || !IsRematerialized(value)) {
-      const bool separate = is_output && !WritesInPlace(value.array.instruction);
-      placed.push_back({value.offset,
-                        value.size,
-                        value.first,
-                        separate ? kNeverEnds : value.last,
-                        value.allocation,
-                        {value.id},
-                        separate});
+      const bool separate = is_output && !WritesInPlace(program_, value.array.instruction);
+      placed.push_back({value, value.allocation, {value.id}, separate});
+      if (separate) placed.back().last = kNeverEnds;
     } else if (ComputedArray array = OriginalOf(program_, value); !outputs.contains(array)) {
-      Buffer& buffer = kept.try_emplace(array, Buffer{.first = INT64_MAX}).first->second;
+      Buffer& buffer = kept.try_emplace(array, Buffer{{.first = INT64_MAX}}).first->second;
       buffer.size = std::max(buffer.size, value.size);
       buffer.first = std::min(buffer.first, value.first);
       buffer.last = std::max(buffer.last, value.last);
@@ -104,27 +283,14 @@ void BufferAssignment::FindBuffers(bool undo) {
   }
   buffers_ = JoinInPlace(std::move(placed));
   for (auto& [array, buffer] : kept) buffers_.push_back(std::move(buffer));
-  std::vector<std::int64_t> bytes;
   for (Buffer& buffer : buffers_) {
-    bytes.push_back(buffer.size);
-    if (std::none_of(buffer.values.begin(), buffer.values.end(), [&](ValueId id) { return returned.contains(id); }))
-      continue;
+    if (std::ranges::none_of(buffer.values, [&](ValueId id) { return returned.contains(id); })) continue;
     buffer.is_output = true;
     buffer.last = kNeverEnds;
   }
   occupancy_ = std::make_unique<const Occupancy>(buffers_);
-  whole_ = whole_ && PlaceInOutputs(&bytes);
-}
-
-// The values that occupy the whole allocation of an output.
-std::set<ValueId> BufferAssignment::ReturnedValues() const {
-  std::set<ValueId> returned;
-  for (const ProgramOutput& output : program_.outputs()) {
-    if (!output.value) continue;
-    const ProgramValue& value = program_.values()[output.value];
-    if (value.size == program_.AllocationOf(value).size) returned.insert(output.value);
-  }
-  return returned;
+  std::vector<std::int64_t> bytes = SizesOf(buffers_);
+  whole_ = whole_ && PlaceInOutputs(buffers_, &bytes);
 }
 
 bool BufferAssignment::IsRematerialized(const ProgramValue& value) const {
@@ -132,42 +298,6 @@ bool BufferAssignment::IsRematerialized(const ProgramValue& value) const {
   const std::string_view name = program_.InstructionOf(value).name;
   const std::string_view original = OriginalName(name);
   return original != name || program_.module().Find(std::string(original) + ".remat");
-}
-
-// A result that is written in place shares the buffer that it overwrites: loop-carried values, updates of an array.
-bool BufferAssignment::WritesInPlace(InstructionId instruction) const {
-  const HloInstruction& is = program_.At(instruction);
-  const InstructionId root = program_.FusedRoot(is);
-  return (root ? program_.At(root) : is).Is({"while", "dynamic-update-slice", "scatter"});
-}
-
-bool BufferAssignment::PlaceInOutputs(std::vector<std::int64_t>* bytes) const {
-  constexpr std::size_t kMostSteps = 20000000;
-  std::size_t steps = 0;
-  std::vector<OutputPlace> places;
-  std::vector<int> order;
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    if ((*bytes)[i] <= 0) continue;
-    if (buffers_[i].is_output) {
-      places.push_back({(*bytes)[i], buffers_[i].first, buffers_[i].allocation});
-    } else {
-      order.push_back(static_cast<int>(i));
-    }
-  }
-  if (places.empty()) return true;
-  std::sort(places.begin(), places.end(), [](const OutputPlace& a, const OutputPlace& b) { return a.size < b.size; });
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return (*bytes)[a] > (*bytes)[b]; });
-  for (const int i : order) {
-    auto place = std::partition_point(places.begin(), places.end(),
-                                      [&](const OutputPlace& one) { return one.size < (*bytes)[i]; });
-    for (; place != places.end(); ++place) {
-      if (++steps > kMostSteps) return false;
-      if (!place->Reserve(buffers_[i])) continue;
-      (*bytes)[i] = 0;
-      break;
-    }
-  }
-  return true;
 }
 
 std::int64_t BufferAssignment::FixedBytes(const Sizes& sizes) const {
@@ -180,21 +310,21 @@ std::int64_t BufferAssignment::FixedBytes(const Sizes& sizes) const {
   return fixed;
 }
 
-std::vector<std::int64_t> BufferAssignment::BytesOutsideOutputs(const Sizes& sizes) const {
+std::pair<std::vector<std::int64_t>, std::int64_t> BufferAssignment::BytesOf(const Sizes& sizes) const {
   std::vector<std::int64_t> bytes(buffers_.size(), 0);
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     for (const ValueId value : buffers_[i].values) bytes[i] = std::max(bytes[i], sizes[value]);
   }
-  PlaceInOutputs(&bytes);
-  return bytes;
-}
-
-std::int64_t BufferAssignment::HeapBytes(const Sizes& sizes, const std::vector<Buffer>& added) const {
-  std::vector<std::int64_t> bytes = BytesOutsideOutputs(sizes);
+  PlaceInOutputs(buffers_, &bytes);
   std::int64_t outputs = 0;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (buffers_[i].is_output) outputs += std::exchange(bytes[i], 0);
   }
+  return {std::move(bytes), outputs};
+}
+
+std::int64_t BufferAssignment::HeapBytes(const Sizes& sizes, const std::vector<Buffer>& added) const {
+  const auto [bytes, outputs] = BytesOf(sizes);
   return occupancy_->FindPeak(bytes, added).bytes + outputs;
 }
 
@@ -206,9 +336,7 @@ std::int64_t BufferAssignment::Need(const Sizes& sizes, const std::vector<Buffer
 }
 
 std::vector<const Buffer*> BufferAssignment::LiveAtPeak(const Sizes& sizes) const {
-  std::vector<std::int64_t> bytes = BytesOutsideOutputs(sizes);
-  for (std::size_t i = 0; i < buffers_.size(); ++i) bytes[i] = buffers_[i].is_output ? 0 : bytes[i];
-  const Usage peak = occupancy_->FindPeak(bytes, {});
+  const Usage peak = occupancy_->FindPeak(BytesOf(sizes).first);
   std::vector<const Buffer*> live;
   if (peak.bytes == 0) return live;
   for (const int i : occupancy_->LiveAt(peak.moment)) live.push_back(&buffers_[i]);

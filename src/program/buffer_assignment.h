@@ -5,15 +5,72 @@
 // whose live ranges overlap are one buffer: loop-carried values, in-place updates, results that alias an operand.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <vector>
 
-#include "program/occupancy.h"
+#include "facts/compiled_program.h"
 #include "program/program.h"
 
 namespace whyoom {
+
+struct Buffer : Extent {
+  AllocationId allocation = AllocationId(0);
+  std::vector<ValueId> values;
+  bool is_output = false;  // allocated throughout; until it is computed, other buffers may use its memory
+};
+
+// Joins buffers of one place and size whose live ranges overlap or touch: values that are updated in place. An output
+// begins a new buffer. The result is sorted by allocation, offset, size and live range.
+std::vector<Buffer> JoinInPlace(std::vector<Buffer> buffers);
+
+// The buffers of all temporaries with a live range.
+std::vector<Buffer> TemporariesOf(const ModuleMemory& memory);
+
+// The memory in use from a position in the schedule until the next `Usage`.
+struct Usage {
+  std::int64_t moment = -1;  // -1: never
+  std::int64_t bytes = 0;
+};
+
+// Sorts the live ranges once, so finding the peak for other sizes costs little more than a sum. Buffers that overlap in
+// memory count twice; JoinInPlace joins nearly all of them.
+class Occupancy {
+ public:
+  // Borrows the buffers.
+  explicit Occupancy(const std::vector<Buffer>& buffers);
+
+  // The memory over time if each buffer needs `bytes` (by index) and the `added` buffers exist, too.
+  std::vector<Usage> Over(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added = {}) const;
+
+  // The first moment of peak usage.
+  Usage FindPeak(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added = {}) const;
+
+  // Indices of the buffers that are live at a moment.
+  std::vector<int> LiveAt(std::int64_t moment) const;
+
+ private:
+  struct Change {
+    std::int64_t moment;
+    int buffer;
+    bool begins;
+  };
+
+  const std::vector<Buffer>& buffers_;
+  std::vector<Change> changes_;  // by moment
+};
+
+// The first peak of the temporaries.
+Usage PeakOf(const ModuleMemory& memory);
+
+// The values of an allocation that are live at a moment (-1: all values), without values that overlap a larger one, or
+// an equal one that precedes it in `values`. Largest first.
+std::vector<MemoryValue> LiveAt(const MemoryAllocation& allocation, std::int64_t moment);
+
+// The memory that a program needs over its schedule, without fragmentation. Divides the schedule into at most `most`
+// parts and returns the peak of each part, which includes the overall peak. Empty if no live ranges are known.
+std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t most = 64);
 
 // The bytes of each value in a modified program; 0 if the value is removed.
 using Sizes = Indexed<ValueId, std::int64_t>;
@@ -47,13 +104,9 @@ class BufferAssignment {
 
  private:
   void FindBuffers(bool undo);
-  std::set<ValueId> ReturnedValues() const;
-  bool WritesInPlace(InstructionId instruction) const;
-  // By buffer: the bytes that it needs outside the memory of outputs that are computed later.
-  std::vector<std::int64_t> BytesOutsideOutputs(const Sizes& sizes) const;
-  // Places buffers in the memory of outputs that are computed later, as the compiler does: the largest first, each in
-  // the smallest output that is free. Sets their bytes to 0. Returns false if this takes too long.
-  bool PlaceInOutputs(std::vector<std::int64_t>* bytes) const;
+  // The bytes that each buffer needs among the temporaries, and those of all outputs. Outputs and the buffers in their
+  // memory need none among the temporaries.
+  std::pair<std::vector<std::int64_t>, std::int64_t> BytesOf(const Sizes& sizes) const;
   std::int64_t FixedBytes(const Sizes& sizes) const;
   std::int64_t HeapBytes(const Sizes& sizes, const std::vector<Buffer>& added) const;  // temporaries and outputs
 

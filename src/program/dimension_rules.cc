@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
-#include <utility>
 
 #include "program/dimensions.h"
 
@@ -10,7 +9,7 @@ namespace {
 
 using Dims = std::vector<int>;  // numbers of dimensions, in an order
 
-bool IsIn(const Dims& list, int value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool IsIn(const Dims& list, int value) { return std::ranges::find(list, value) != list.end(); }
 
 Dims Joined(Dims one, const Dims& other) {
   one.insert(one.end(), other.begin(), other.end());
@@ -199,8 +198,10 @@ class DimensionRules {
     if (is.opcode == "conditional") return Conditional(id);
     if (is.Is({"fusion", "call", "async-start"})) return Calls(id);
     if (is.Is({"slice", "pad", "reduce-window", "concatenate", "all-gather", "all-to-all"})) return Resized(id);
-    if (is.opcode.ends_with("-start")) return Start(id);
-    is.opcode.ends_with("-done") ? Done(id) : Elementwise(id);
+    // copy-start, all-gather-start, …
+    if (is.opcode.ends_with("-start")) return EachPair(id, &DimensionRules::RelateEach);
+    if (is.opcode.ends_with("-done")) return EachPair(id, &DimensionRules::SameArrays);
+    Elementwise(id);
   }
 
   void Elementwise(InstructionId instruction) {
@@ -447,20 +448,13 @@ class DimensionRules {
     }
   }
 
-  // copy-start, all-gather-start, …
-  void Start(InstructionId instruction) {
-    for (std::size_t number = 0; number < At(instruction).operands.size(); ++number) {
-      for (int leaf = 0; leaf < Leaves(instruction) && CountStep(); ++leaf)
-        RelateEach(Operand(instruction, number), Leaf(instruction, leaf));
-    }
-  }
-
-  void Done(InstructionId instruction) {
-    const HloInstruction& at = At(instruction);
-    if (at.operands.empty()) return;
-    for (int to = 0; to < Leaves(instruction); ++to) {
-      for (int leaf = 0; leaf < Leaves(at.operands[0]) && dimensions_.whole(); ++leaf)
-        SameArrays(Leaf(instruction, to), Leaf(at.operands[0], leaf));
+  // Applies the rule to each array of an operand and each of the result.
+  void EachPair(InstructionId instruction, void (DimensionRules::*rule)(Array, Array)) {
+    for (const InstructionId operand : At(instruction).operands) {
+      for (int from = 0; from < Leaves(operand); ++from) {
+        for (int leaf = 0; leaf < Leaves(instruction) && CountStep(); ++leaf)
+          (this->*rule)(Leaf(operand, from), Leaf(instruction, leaf));
+      }
     }
   }
 

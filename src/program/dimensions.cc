@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 namespace whyoom {
 namespace {
@@ -36,7 +35,7 @@ FactorId Factors::Next(FactorIds* open) const {
 }
 
 FactorIds Factors::Expand(FactorIds factors) const {
-  std::reverse(factors.begin(), factors.end());
+  std::ranges::reverse(factors);
   FactorIds expanded;
   while (const FactorId factor = Next(&factors)) {
     expanded.push_back(factor);
@@ -107,8 +106,8 @@ void Factors::JoinGroups() {
     FactorIds left = Expand({a});
     FactorIds right = Expand({b});
     if (left.empty() || right.empty()) continue;
-    const GroupId one = GroupOf(*std::max_element(left.begin(), left.end(), smaller));
-    const GroupId other = GroupOf(*std::max_element(right.begin(), right.end(), smaller));
+    const GroupId one = GroupOf(*std::ranges::max_element(left, smaller));
+    const GroupId other = GroupOf(*std::ranges::max_element(right, smaller));
     groups_[FactorId(std::max(one, other).value)] = FactorId(std::min(one, other).value);
   }
 }
@@ -134,7 +133,7 @@ std::set<ComputationId> WithFusions(const HloModule& module, ComputationId compu
   return found;
 }
 
-void Dimensions::FindArrays() {
+Dimensions::Dimensions(const HloModule& module) : module_(module) {
   for (const HloShape& shape : module_.shapes) {  // elements have smaller numbers than their tuple
     Arrays found;
     if (!shape.is_tuple) found.shapes.push_back(static_cast<int>(arrays_.size()));
@@ -145,9 +144,18 @@ void Dimensions::FindArrays() {
     }
     arrays_.push_back(std::move(found));
   }
+  first_.resize(module.instructions.size());
+  for (const InstructionId id : module.instructions.ids()) {
+    for (const int shape : ArraysOf(id).shapes) {
+      first_[id].push_back(factors_.next());
+      for (const std::int64_t dim : module.shapes[shape].array.dims) factors_.Add(dim);
+    }
+  }
+  ApplyRules();
+  factors_.JoinGroups();
 }
 
-std::size_t Dimensions::Count(const HloModule& module) {
+bool Dimensions::IsTooLarge(const HloModule& module) {
   std::vector<std::size_t> of_shape;
   for (const HloShape& shape : module.shapes) {
     std::size_t count = 1 + shape.array.dims.size();
@@ -158,20 +166,7 @@ std::size_t Dimensions::Count(const HloModule& module) {
   }
   std::size_t count = 0;
   for (const HloInstruction& instruction : module.instructions) count += of_shape[instruction.shape];
-  return count;
-}
-
-Dimensions::Dimensions(const HloModule& module) : module_(module) {
-  FindArrays();
-  first_.resize(module.instructions.size());
-  for (const InstructionId id : module.instructions.ids()) {
-    for (const int shape : ArraysOf(id).shapes) {
-      first_[id].push_back(factors_.next());
-      for (const std::int64_t dim : module.shapes[shape].array.dims) factors_.Add(dim);
-    }
-  }
-  ApplyRules();
-  factors_.JoinGroups();
+  return count > kMost;
 }
 
 ArrayId Dimensions::ArrayAt(InstructionId instruction, std::string_view index) const {
@@ -208,15 +203,13 @@ Groups Dimensions::GroupsOf(const FactorIds& factors) const {
 
 ArrayGroups Dimensions::GroupsOf(ArrayId array) const {
   ArrayGroups groups;
-  FactorId factor = FirstFactor(array);
-  for (std::size_t dim = 0; dim < ShapeOf(array).dims.size(); ++dim, ++factor.value)
-    groups.push_back(GroupsOf({factor}));
+  for (const FactorIds& factors : FactorsOf(array)) groups.push_back(GroupsOf(factors));
   return groups;
 }
 
 ArrayDims SortedDims(ArrayDims dims) {
   std::erase(dims, 1);
-  std::sort(dims.begin(), dims.end());
+  std::ranges::sort(dims);
   return dims;
 }
 

@@ -114,10 +114,10 @@ std::set<ComputationId> WithFusions(const HloModule& module, ComputationId compu
 
 class Dimensions {
  public:
-  // Counts the dimensions of all results of a module. Modules with more than kMost take too long; a module of 150
-  // layers without a loop has two million.
+  // Whether the results of a module have more than kMost dimensions, which takes too long. A module of 150 layers
+  // without a loop has two million.
   static constexpr std::size_t kMost = 8000000;
-  static std::size_t Count(const HloModule& module);
+  static bool IsTooLarge(const HloModule& module);
 
   // Borrows the module.
   explicit Dimensions(const HloModule& module);
@@ -152,7 +152,6 @@ class Dimensions {
     std::vector<int> starts;  // by element of the tuple: the leaf of its first array
   };
   const Arrays& ArraysOf(InstructionId instruction) const { return arrays_[module_.instructions[instruction].shape]; }
-  void FindArrays();
   void ApplyRules();
   FactorId FirstFactor(ArrayId array) const { return first_[array.instruction][array.leaf]; }
 

@@ -57,8 +57,7 @@ std::vector<const HloShape*> EntryParameters(const HloModule& module) {
 bool CanBePartOf(const ArrayShape& part, const ArrayShape& all, bool is_split) {
   if (part.dtype.empty() || all.dtype.empty() || ElementBits(all.dtype).value_or(64) == 64) return true;
   if (part.dtype != all.dtype || part.dims.size() != all.dims.size()) return false;
-  return is_split ? std::equal(part.dims.begin(), part.dims.end(), all.dims.begin(), std::less_equal<>())
-                  : part.dims == all.dims;
+  return is_split ? std::ranges::equal(part.dims, all.dims, std::less_equal<>()) : part.dims == all.dims;
 }
 
 class DumpFileReader {
@@ -70,16 +69,15 @@ class DumpFileReader {
   DumpFiles Read() {
     ReadAll();
     if (!stop_.IsRequested()) return std::move(files_);
-    DumpFiles none;
-    none.problem = {paths_.assignment, "", stop_.Why() + ": " + kNeedUnknown};
-    return none;
+    return {.problem = {paths_.assignment, "", stop_.Why() + ": " + kNeedUnknown}};
   }
 
  private:
   HloModule ReadText(const std::string& path) const {
     return path.empty() ? HloModule() : ReadHlo(*OpenFile(path, &stop_));
   }
-  bool Compares() const { return files_.text.whole && files_.text.entry; }  // names and shapes can be looked up
+  // Whether names and shapes can be looked up.
+  static bool IsComplete(const HloModule& module) { return module.whole && module.entry; }
 
   void ReadAll() {
     files_.failed = !paths_.intermediate.empty();
@@ -90,8 +88,8 @@ class DumpFileReader {
     }
     files_.usable = true;
     CheckFailure();
-    files_.whole = for_remedies_ && Compares() && files_.memory.schedule_length > 0;
-    if (files_.whole && !paths_.before.empty() && !IsTooLarge(files_.text)) ReadBefore();
+    files_.whole = for_remedies_ && IsComplete(files_.text) && files_.memory.schedule_length > 0;
+    if (files_.whole && !paths_.before.empty() && !Dimensions::IsTooLarge(files_.text)) ReadBefore();
   }
 
   // Returns why the assignment is not usable; empty if it is.
@@ -110,19 +108,15 @@ class DumpFileReader {
     if (!files_.memory.assignment_whole) return std::string(kDamaged) + kNeedUnknown;
     if (!CheckText()) return std::string(kOther) + kNeedUnknown;
     CheckRanges();
-    const bool lacks = Compares() && LacksValues(files_.memory, files_.text, kMemoryLimits.smallest);
+    const bool lacks = IsComplete(files_.text) && LacksValues(files_.memory, files_.text, kMemoryLimits.smallest);
     return lacks ? std::string(kDamaged) + kNeedUnknown : "";
-  }
-
-  bool IsFromAnotherCompile(const HloModule& module) const {
-    return module.whole && module.entry && !ValuesAgree(files_.memory, module);
   }
 
   // Uses the optimized module instead if it matches the assignment: then the failure was from another compile.
   bool TakeOptimized() {
     if (!files_.failed || paths_.optimized.empty()) return false;
     HloModule optimized = ReadText(paths_.optimized);
-    if (!optimized.whole || !optimized.entry || IsFromAnotherCompile(optimized)) return false;
+    if (!IsComplete(optimized) || !ValuesAgree(files_.memory, optimized)) return false;
     Note(paths_.intermediate, "from another compile than the other files, whose program did not fail");
     files_.failed = false;
     files_.text_path = paths_.optimized;
@@ -133,7 +127,7 @@ class DumpFileReader {
   // Returns false if the assignment is from another compile than the text and the live ranges. Source lines and names
   // are also read from the readable part of a damaged text.
   bool CheckText() {
-    if (IsFromAnotherCompile(files_.text)) {
+    if (IsComplete(files_.text) && !ValuesAgree(files_.memory, files_.text)) {
       if (TakeOptimized()) return true;
       if (files_.memory.has_ranges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
         return false;
@@ -150,9 +144,14 @@ class DumpFileReader {
   void CheckRanges() {
     ModuleMemory& memory = files_.memory;
     if (!paths_.live_range.empty()) {
-      if (memory.has_ranges() && RangesAgree(memory) && (!Compares() || RangesAgree(memory, files_.text))) return;
+      if (memory.has_ranges() && RangesAgree(memory) && (!IsComplete(files_.text) || RangesAgree(memory, files_.text)))
+        return;
       Note(paths_.live_range, std::string(memory.has_ranges() ? kOther : kDamaged) + kCannotEstimate);
-      DropRanges(&memory);
+      memory.schedule_length = 0;
+      memory.ranges_without_value.clear();
+      for (MemoryAllocation& allocation : memory.allocations) {
+        for (MemoryValue& value : allocation.values) value.first = value.last = -1;
+      }
     } else if (for_remedies_) {
       Note(paths_.assignment, "the folder contains no live ranges of this module: " + std::string(kCannotEstimate));
     }
@@ -195,7 +194,7 @@ bool ValuesAgree(const ModuleMemory& memory, const HloModule& module) {
   std::size_t all = 0;
   for (const MemoryAllocation& allocation : memory.allocations) {
     all += allocation.values.size();
-    wrong += std::count_if(allocation.values.begin(), allocation.values.end(), [&](const MemoryValue& value) {
+    wrong += std::ranges::count_if(allocation.values, [&](const MemoryValue& value) {
       const HloShape* shape = ElementOf(module, module.Find(value.name), value.index);
       return shape == nullptr || !HasShape(value.shape, *shape);
     });
@@ -209,16 +208,15 @@ bool RangesAgree(const ModuleMemory& memory) {
   for (const MemoryAllocation& allocation : memory.allocations) {
     if (allocation.kind != AllocationKind::kTemporaries) continue;
     all += allocation.values.size();
-    wrong += std::count_if(allocation.values.begin(), allocation.values.end(),
-                           [](const MemoryValue& value) { return value.first < 0; });
+    wrong += std::ranges::count_if(allocation.values, [](const MemoryValue& value) { return value.first < 0; });
   }
   return IsFew(wrong, all);
 }
 
 bool RangesAgree(const ModuleMemory& memory, const HloModule& module) {
   const std::vector<std::string>& names = memory.ranges_without_value;
-  const auto wrong = std::count_if(names.begin(), names.end(),
-                                   [&](const std::string& place) { return !module.Find(SplitPlace(place).first); });
+  const auto wrong =
+      std::ranges::count_if(names, [&](const std::string& place) { return !module.Find(SplitPlace(place).first); });
   return IsFew(wrong, names.size());
 }
 
@@ -239,7 +237,7 @@ bool ParametersAgree(const HloModule& before, const HloModule& compiled) {
   const std::vector<const HloShape*> all = EntryParameters(before);
   const std::vector<const HloShape*> parts = EntryParameters(compiled);
   const bool is_split = PartitionsOf(compiled) > 1;
-  return std::equal(all.begin(), all.end(), parts.begin(), parts.end(), [&](const HloShape* one, const HloShape* part) {
+  return std::ranges::equal(all, parts, [&](const HloShape* one, const HloShape* part) {
     if (one == nullptr || part == nullptr || one->is_tuple || part->is_tuple) return true;
     return CanBePartOf(part->array, one->array, is_split);
   });
@@ -248,7 +246,5 @@ bool ParametersAgree(const HloModule& before, const HloModule& compiled) {
 DumpFiles ReadDumpFiles(const DumpPaths& paths, double limit_bytes, bool for_remedies, const Stop& stop) {
   return DumpFileReader(paths, limit_bytes, for_remedies, stop).Read();
 }
-
-bool IsTooLarge(const HloModule& compiled) { return Dimensions::Count(compiled) > Dimensions::kMost; }
 
 }  // namespace whyoom

@@ -41,9 +41,6 @@ inline constexpr const char* kNoBufferAssignment = "the file contains no buffer 
 inline constexpr const char* kNeedUnknown = "cannot determine how much memory the program needs";
 inline constexpr const char* kCannotEstimate = "cannot estimate what would fit or the effect of remedies";
 
-// Whether simulating a program would take too long.
-bool IsTooLarge(const HloModule& compiled);
-
 // Whether the assignment's values match the module, which must be compiled and whole.
 bool ValuesAgree(const ModuleMemory& memory, const HloModule& module);
 

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "facts/array.h"
 #include "facts/evidence.h"
@@ -83,12 +81,10 @@ std::vector<MemoryPart> PartsOf(const std::map<std::string, std::map<std::string
       part.bytes += bytes;
       if (!module.empty()) part.modules.emplace_back(module, bytes);
     }
-    std::stable_sort(part.modules.begin(), part.modules.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::ranges::stable_sort(part.modules, std::ranges::greater(), [](const auto& module) { return module.second; });
     part.modules.resize(std::min(part.modules.size(), kMostModules));
   }
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; });
+  std::ranges::stable_sort(parts, std::ranges::greater(), &MemoryPart::bytes);
   return parts;
 }
 
@@ -114,7 +110,7 @@ std::vector<MemoryPart> MemoryByKind(const Simulator& simulator) {
     // The first value that spans an argument or constant determines its kind.
     const auto spans = [&](ValueId value) { return program.values()[value].size == allocation.size; };
     const std::vector<ValueId>& values = program.ValuesIn(id);
-    const auto value = std::find_if(values.begin(), values.end(), spans);
+    const auto value = std::ranges::find_if(values, spans);
     if (allocation.IsFixed() && value != values.end()) add_value(program.values()[*value], allocation.size);
   }
   for (const Buffer& buffer : simulator.compiled().buffers()) {
@@ -135,10 +131,9 @@ std::string NameOf(const Semantics& semantics, const Axis& axis) {
   return axis.groups == semantics.sequence().groups ? "sequence" : "";
 }
 
-// Multiplies with saturation: numbers of devices come from a file and can be arbitrary.
+// Saturates, since numbers of devices come from a file and can be arbitrary.
 std::int64_t Times(std::int64_t size, std::int64_t devices) {
-  std::int64_t all = 0;
-  return __builtin_mul_overflow(size, devices, &all) ? std::numeric_limits<std::int64_t>::max() : all;
+  return ClampToBytes(static_cast<double>(size) * static_cast<double>(devices));
 }
 
 bool Fits(const Simulator& simulator, const std::optional<ModifiedProgram>& modified) {
@@ -251,7 +246,7 @@ std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<Me
   std::int64_t schedule = program.memory().schedule_length;
   for (const Buffer& buffer : buffers) schedule = std::max(schedule, buffer.last + 1);  // as TimelineOf
   const auto length = static_cast<double>(schedule);
-  std::stable_sort(buffers.begin(), buffers.end(), [](const Buffer& a, const Buffer& b) { return a.size > b.size; });
+  std::ranges::stable_sort(buffers, std::ranges::greater(), &Buffer::size);
   buffers.resize(std::min(buffers.size(), kMostBuffers));
   std::set<std::size_t> chosen;
   for (const MemoryMoment& moment : timeline) {
@@ -284,8 +279,7 @@ std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& 
   std::tuple<bool, std::int64_t> best;
   for (const ProgramParameter& parameter : program.parameters()) {
     const ArrayGroups& dims = semantics.GroupsOf(parameter);
-    const auto found =
-        std::find_if(dims.begin(), dims.end(), [&](const Groups& groups) { return Contains(groups, axis.groups); });
+    const auto found = std::ranges::find_if(dims, [&](const Groups& groups) { return Contains(groups, axis.groups); });
     // Without an op name, the argument's name is the compiler's.
     if (found == dims.end() || program.At(parameter.array.instruction).op_name.empty()) continue;
     const std::tuple rank(!semantics.IsState(parameter), parameter.size);
@@ -299,8 +293,7 @@ std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& 
 }
 
 bool IsRemedy(std::string_view name) {
-  return std::any_of(kRemedies.begin(), kRemedies.end(),
-                     [&](const ProgramRemedy& remedy) { return remedy.name == name; });
+  return std::ranges::any_of(kRemedies, [&](const ProgramRemedy& remedy) { return remedy.name == name; });
 }
 
 ProgramEstimates EstimateProgram(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,

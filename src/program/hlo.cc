@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <unordered_set>
-#include <utility>
 
 #include "facts/evidence.h"
-#include "input/byte_source.h"
-#include "program/hlo_text.h"
 
 namespace whyoom {
 namespace {
@@ -20,7 +17,6 @@ constexpr std::size_t kLongestAttributes = std::size_t{64} << 10;
 constexpr std::size_t kLongestFrontend = std::size_t{1} << 10;
 constexpr std::size_t kLongestLiteral = 200;
 constexpr std::size_t kMostFrames = 500000;
-constexpr std::size_t kMostHeader = 1000;
 constexpr std::size_t kMaxLabel = 250;  // the length at which the compiler cuts labels in its reports
 constexpr int kMaxFrames = 200;
 
@@ -40,17 +36,9 @@ bool EndsComputation(std::string_view line) {
 
 // Whether an attribute names computations that the instruction calls. A loop's condition is read separately.
 bool CallsComputations(std::string_view key) {
-  constexpr std::array<std::string_view, 10> kKeys = {"calls",
-                                                      "to_apply",
-                                                      "body",
-                                                      "branch_computations",
-                                                      "called_computations",
-                                                      "true_computation",
-                                                      "false_computation",
-                                                      "select",
-                                                      "scatter",
-                                                      "comparator"};
-  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+  return key == "calls" || key == "to_apply" || key == "body" || key == "branch_computations" ||
+         key == "called_computations" || key == "true_computation" || key == "false_computation" || key == "select" ||
+         key == "scatter" || key == "comparator";
 }
 
 // The backend_config is long and printed last, so the rest need not be parsed.
@@ -69,7 +57,7 @@ class SourceTables {
   bool Read(std::string_view line) {
     constexpr std::array<std::string_view, 4> kTitles = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
     if (line.empty()) return true;
-    if (const auto* title = std::find(kTitles.begin(), kTitles.end(), line); title != kTitles.end()) {
+    if (const auto* title = std::ranges::find(kTitles, line); title != kTitles.end()) {
       open_ = title - kTitles.begin();
       return true;
     }
@@ -152,7 +140,6 @@ class HloReader {
     if (!pending_.empty()) ReadInstruction(pending_, false);
     if (open_) module_.whole = false;
     EndComputation();
-    IndexNames();
     if (!module_.entry || !tables_.whole() || !source_.problem().empty() || module_.over_limit) module_.whole = false;
     if (module_.frames.empty()) module_.frames = tables_.Frames();
     return std::move(module_);
@@ -186,15 +173,8 @@ class HloReader {
   void ReadHead(std::string_view line) {
     ListReader parts(line);
     module_.name = parts.Next().value_or("");
-    while (const auto part = parts.Next()) {
-      const AttributePart attribute = SplitAttribute(*part);
-      if (attribute.key.empty()) continue;
-      if (module_.header.size() >= kMostHeader) {
-        module_.over_limit = true;
-        break;
-      }
-      module_.header.emplace(attribute.key, attribute.value);
-    }
+    module_.header = module_.memory->Keep(parts.rest());
+    while (parts.Next()) continue;
     if (!parts.closed()) module_.whole = false;
   }
 
@@ -229,7 +209,7 @@ class HloReader {
     }
     parameters_.clear();
     const std::vector<InstructionId>& all = computation.parameters;
-    if (!computation.root || std::find(all.begin(), all.end(), InstructionId()) != all.end()) module_.whole = false;
+    if (!computation.root || std::ranges::find(all, InstructionId()) != all.end()) module_.whole = false;
   }
 
   void ReadInstruction(std::string_view line, bool may_go_on) {
@@ -410,16 +390,10 @@ class HloReader {
     const InstructionId id = module_.instructions.next_id();
     module_.computations[open_].instructions.push_back(id);
     if (!names_.emplace(instruction.name, id).second) module_.whole = false;
+    module_.by_name.emplace(instruction.name, id);
     module_.instructions.push_back(instruction);
     module_.instructions.back().computation = open_;
     return id;
-  }
-
-  void IndexNames() {
-    module_.by_name.reserve(module_.instructions.size());
-    for (const InstructionId id : module_.instructions.ids())
-      module_.by_name.emplace_back(NameHash()(module_.instructions[id].name), id);
-    std::sort(module_.by_name.begin(), module_.by_name.end());
   }
 
   bool OverLimits() const {
@@ -429,11 +403,7 @@ class HloReader {
 
   ByteSource& source_;
   const HloLimits limits_;
-  HloModule module_ = [] {
-    HloModule module;
-    module.memory = std::make_shared<Arena>();
-    return module;
-  }();
+  HloModule module_;
   SourceTables tables_;
   std::unordered_set<std::string_view, NameHash> texts_;
   NameMap<int> shapes_;          // their indices
@@ -476,20 +446,15 @@ std::vector<std::int64_t> Integers(std::string_view list) {
 
 std::string InstructionLabel(const HloModule& module, InstructionId instruction) {
   const HloInstruction& read = module.instructions[instruction];
-  std::string label = std::string(read.name) + " = " + std::string(read.opcode) + "(" + std::string(read.literal);
-  bool first = true;
-  for (const InstructionId operand : read.operands) {
-    if (label.size() > kMaxLabel) break;
-    if (!first) label += ", ";
-    label += module.instructions[operand].name;
-    first = false;
-  }
-  label += ")";
+  std::vector<std::string_view> operands;
+  for (const InstructionId operand : read.operands.first(std::min(read.operands.size(), kMaxLabel)))
+    operands.push_back(module.instructions[operand].name);
+  std::string label = fmt::format("{} = {}({}{})", read.name, read.opcode, read.literal, fmt::join(operands, ", "));
   for (const std::string_view more : {read.attributes, read.frontend}) {
-    if (!more.empty()) label += ", " + std::string(more.substr(0, 2 * kMaxLabel));
+    if (!more.empty()) label += fmt::format(", {}", more.substr(0, 2 * kMaxLabel));
   }
   std::erase(label, '%');
-  std::replace(label.begin(), label.end(), '\n', ' ');  // kernel descriptions have several lines
+  std::ranges::replace(label, '\n', ' ');  // kernel descriptions have several lines
   return label.substr(0, kMaxLabel);
 }
 
@@ -515,20 +480,10 @@ std::string ShapeAtLine(const HloModule& module, const ArrayShape& shape, Instru
   return line.file.empty() ? shape.shape : fmt::format("{} at {}:{}", shape.shape, line.file, line.line.value_or(0));
 }
 
-InstructionId HloModule::Find(std::string_view name) const {
-  const std::size_t hash = NameHash()(name);
-  auto found = std::lower_bound(by_name.begin(), by_name.end(), std::pair(hash, InstructionId()));
-  while (found != by_name.end() && found->first == hash && instructions[found->second].name != name) ++found;
-  return found != by_name.end() && found->first == hash ? found->second : InstructionId();
-}
-
 HloModule ReadHlo(ByteSource& source, const HloLimits& limits) { return HloReader(source, limits).Read(); }
 
 int PartitionsOf(const HloModule& module) {
-  int partitions = 1;
-  if (const auto found = module.header.find("num_partitions"); found != module.header.end())
-    std::from_chars(found->second.data(), found->second.data() + found->second.size(), partitions);
-  return std::max(1, partitions);
+  return static_cast<int>(std::clamp<std::int64_t>(NumberIn(Attribute(module.header, "num_partitions")), 1, INT32_MAX));
 }
 
 std::vector<InstructionId> HostTransfers(const HloModule& module) {
@@ -536,9 +491,8 @@ std::vector<InstructionId> HostTransfers(const HloModule& module) {
   std::vector<InstructionId> transfers;
   for (const InstructionId id : module.instructions.ids()) {
     const HloInstruction& is = module.instructions[id];
-    if (is.opcode != "send" || Attribute(is.attributes, "is_host_transfer") != "true") continue;
-    if (transfers.size() >= kMostTransfers) break;
-    transfers.push_back(id);
+    const bool is_transfer = is.opcode == "send" && Attribute(is.attributes, "is_host_transfer") == "true";
+    if (is_transfer && transfers.size() < kMostTransfers) transfers.push_back(id);
   }
   return transfers;
 }

@@ -12,10 +12,11 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,10 +27,38 @@
 
 #include "facts/array.h"
 #include "input/byte_source.h"
-#include "program/index.h"
-#include "program/name_map.h"
+#include "program/hlo_text.h"
 
 namespace whyoom {
+
+// An index of one kind of list. Each list has its own type, so an InstructionId cannot be passed as a ValueId.
+template <class Thing>
+struct Index {
+  int value = -1;  // -1: refers to nothing
+
+  constexpr Index() = default;
+  constexpr explicit Index(std::integral auto number) : value(static_cast<int>(number)) {}
+  explicit operator bool() const { return value >= 0; }
+  friend auto operator<=>(Index, Index) = default;
+};
+
+// A vector that is indexed by `Id`.
+template <class Id, class Item>
+class Indexed : public std::vector<Item> {
+ public:
+  using std::vector<Item>::vector;
+
+  Item& operator[](Id id) { return std::vector<Item>::operator[](id.value); }
+  const Item& operator[](Id id) const { return std::vector<Item>::operator[](id.value); }
+  Id next_id() const { return Id(this->size()); }  // of the next element to be added
+
+  // All indices, in order.
+  std::vector<Id> ids() const {
+    std::vector<Id> all;
+    for (std::size_t i = 0; i < this->size(); ++i) all.emplace_back(i);
+    return all;
+  }
+};
 
 using ArrayDims = std::vector<std::int64_t>;
 using InstructionId = Index<struct HloInstruction>;
@@ -61,7 +90,7 @@ struct HloInstruction {
   std::span<const ComputationId> calls;  // in text order; for a while loop the condition, then the body
 
   bool Is(std::initializer_list<std::string_view> opcodes) const {
-    return std::find(opcodes.begin(), opcodes.end(), opcode) != opcodes.end();
+    return std::ranges::find(opcodes, opcode) != opcodes.end();
   }
 };
 
@@ -86,17 +115,20 @@ struct HloModule {
   // 0: none. The frames of the text's tables come first, then those made from the source_file and source_line that
   // older compilers print with an instruction.
   std::vector<SourceFrame> frames;
-  std::map<std::string, std::string, std::less<>> header;  // attributes of the first line: "num_partitions" → "4"
+  std::string_view header;  // attributes of the first line: "is_scheduled=true, num_partitions=4"
   ComputationId entry;
   bool whole = true;        // false: truncated, damaged, or over a limit; contains the readable part
   bool over_limit = false;  // a limit was exceeded, so `whole` is false, but the file may be intact
 
   // The first instruction of this name; an empty id if there is none.
-  InstructionId Find(std::string_view name) const;
+  InstructionId Find(std::string_view name) const {
+    const auto found = by_name.find(name);
+    return found == by_name.end() ? InstructionId() : found->second;
+  }
   const HloShape& ShapeOf(InstructionId instruction) const { return shapes[instructions[instruction].shape]; }
 
-  std::vector<std::pair<std::size_t, InstructionId>> by_name;  // sorted by the hash of the name
-  std::shared_ptr<Arena> memory;                               // copies of a module share it
+  NameMap<InstructionId> by_name;
+  std::shared_ptr<Arena> memory = std::make_shared<Arena>();  // copies of a module share it
 };
 
 // Returns the value of an attribute, or empty: Attribute("dimensions={0,1}, kind=kLoop", "dimensions") is "{0,1}".

@@ -1,25 +1,9 @@
 #include "program/hlo_text.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <optional>
 
 namespace whyoom {
 namespace {
-
-enum class Sort : std::uint8_t { kOther, kOpen, kClose, kQuote, kSeparator };
-
-constexpr std::array<Sort, 256> kSorts = [] {
-  std::array<Sort, 256> sorts = {};
-  for (const unsigned char c : {'(', '{', '['}) sorts[c] = Sort::kOpen;
-  for (const unsigned char c : {')', '}', ']'}) sorts[c] = Sort::kClose;
-  for (const unsigned char c : {',', ' ', '='}) sorts[c] = Sort::kSeparator;
-  sorts['"'] = Sort::kQuote;
-  return sorts;
-}();
-
-Sort SortOf(char c) { return kSorts[static_cast<unsigned char>(c)]; }
 
 // The position after the quoted text that begins at `at`; npos if the quote is not closed.
 std::size_t AfterQuoted(std::string_view text, std::size_t at) {
@@ -37,23 +21,21 @@ std::size_t FindOutside(std::string_view text, char wanted) {
   int depth = 0;
   std::size_t at = 0;
   while (at < text.size()) {
-    const Sort sort = SortOf(text[at]);
-    if (sort == Sort::kQuote) {
+    const char c = text[at];
+    if (c == '"') {
       at = AfterQuoted(text, at);
       continue;
     }
-    if (depth == 0 && text[at] == wanted) return at;
-    if (sort == Sort::kOpen) ++depth;
-    if (sort == Sort::kClose && depth > 0) --depth;
+    if (depth == 0 && c == wanted) return at;
+    if (c == '(' || c == '{' || c == '[') ++depth;
+    if ((c == ')' || c == '}' || c == ']') && depth > 0) --depth;
     ++at;
   }
   return depth > 0 || at > text.size() ? std::string_view::npos : text.size();
 }
 
 // Number of characters before the first bracket, quote, comma, blank or '='.
-std::size_t WordLength(std::string_view text) {
-  return std::find_if(text.begin(), text.end(), [](char c) { return SortOf(c) != Sort::kOther; }) - text.begin();
-}
+std::size_t WordLength(std::string_view text) { return std::min(text.find_first_of("({[]})\",= "), text.size()); }
 
 std::string_view WithoutBlanks(std::string_view text) {
   while (Take(&text, " ") || text.starts_with("/*")) {

@@ -24,15 +24,14 @@ bool IsComputed(const ListedValue& value) {
 
 bool HasLength(const ListedValue& value, std::int64_t length) {
   const ArrayDims& dims = value.shape.dims;
-  return length > 0 && std::find(dims.begin(), dims.end(), length) != dims.end();
+  return length > 0 && std::ranges::find(dims, length) != dims.end();
 }
 
 std::int64_t Shorter(std::int64_t length, std::int64_t parts) { return length / parts + (length % parts > 0 ? 1 : 0); }
 
 // The length with most bytes; 0 if there is none.
 std::int64_t LengthWithMostBytes(const std::map<std::int64_t, std::int64_t>& bytes) {
-  const auto most =
-      std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::ranges::max_element(bytes, {}, [](const auto& one) { return one.second; });
   return most == bytes.end() ? 0 : most->first;
 }
 
@@ -55,7 +54,7 @@ class RowReader {
     if (batch_ > 1 && trains_) changes.push_back(ShortenBatch("batch_in_steps", std::min(kMicroBatches, batch_)));
     if (sequence_ > 0) changes.push_back(HalveSequence());
     changes.push_back(Narrow());
-    if (std::any_of(listed_.values.begin(), listed_.values.end(), IsSaved)) changes.push_back(RecomputeLoops());
+    if (std::ranges::any_of(listed_.values, IsSaved)) changes.push_back(RecomputeLoops());
     return changes;
   }
 
@@ -115,13 +114,13 @@ class RowReader {
 
   Effect ShortenBatch(const char* change, std::int64_t parts) const {
     return Resized(change, parts, [&](const ListedValue& value, ArrayDims* dims) {
-      auto batch = std::find(dims->begin(), dims->end(), batch_);
+      auto batch = std::ranges::find(*dims, batch_);
       if (batch == dims->end() && First(value) < dims->size()) {
         // Batch and sequence may be merged into one dimension.
         batch = dims->begin() + static_cast<std::ptrdiff_t>(First(value));
-        const bool of_weights = std::any_of(
-            listed_.values.begin(), listed_.values.end(),
-            [&](const ListedValue& other) { return other.part == Part::kConverted && HasLength(other, *batch); });
+        const bool of_weights = std::ranges::any_of(listed_.values, [&](const ListedValue& other) {
+          return other.part == Part::kConverted && HasLength(other, *batch);
+        });
         if (*batch <= batch_ || *batch % batch_ != 0 || of_weights || value.part == Part::kBackward) return;
       }
       if (batch != dims->end()) *batch = Shorter(*batch, parts);
@@ -130,7 +129,7 @@ class RowReader {
 
   Effect HalveSequence() const {
     return Resized("half_sequence", 2, [&](const ListedValue&, ArrayDims* dims) {
-      std::replace(dims->begin(), dims->end(), sequence_, Shorter(sequence_, 2));
+      std::ranges::replace(*dims, sequence_, Shorter(sequence_, 2));
     });
   }
 

@@ -2,13 +2,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
-#include <utility>
 
-#include "input/byte_source.h"
-#include "program/hlo.h"
 #include "program/hlo_text.h"
-#include "program/name_map.h"
 #include "text/numbers.h"
 
 namespace whyoom {
@@ -19,40 +14,6 @@ constexpr std::size_t kMostWithoutValue = 50000;
 // Removes `before` and the number that follows it; nullopt if the text begins differently.
 std::optional<std::int64_t> TakeNumberAfter(std::string_view* text, std::string_view before) {
   return Take(text, before) ? TakeNumber(text) : std::nullopt;
-}
-
-struct AllocationLine {
-  std::int64_t number = 0;
-  std::int64_t color = 0;
-  bool is_thread_local = false;
-  MemoryAllocation allocation;
-};
-
-// "allocation 7: size 512, color 5, page 0, parameter 1, shape |f32[8]| at ShapeIndex {0}, maybe-live-out:"
-std::optional<AllocationLine> ReadAllocation(std::string_view text) {
-  if (!text.ends_with(':')) return std::nullopt;  // truncated: the missing part may state that it is not in HBM
-  text.remove_suffix(1);
-  const std::optional<std::int64_t> number = TakeNumberAfter(&text, "allocation ");
-  const std::optional<std::int64_t> size = TakeNumberAfter(&text, ": size ");
-  if (!number || !size) return std::nullopt;
-  AllocationLine line{.number = *number};
-  MemoryAllocation& allocation = line.allocation;
-  allocation.size = *size;
-  bool is_constant = false;
-  ListReader properties(text);
-  while (std::optional<std::string_view> property = properties.Next()) {
-    if (*property == "thread-local") line.is_thread_local = true;
-    if (*property == "constant") is_constant = true;
-    if (*property == "maybe-live-out") allocation.is_output = true;
-    if (Take(&*property, "color ")) line.color = TakeNumber(&*property).value_or(-1);
-    if (Take(&*property, "parameter "))
-      allocation.parameter = static_cast<int>(std::min<std::int64_t>(TakeNumber(&*property).value_or(0), INT32_MAX));
-  }
-  allocation.kind = allocation.parameter >= 0 ? AllocationKind::kArgument
-                    : allocation.is_output    ? AllocationKind::kOutput
-                    : is_constant             ? AllocationKind::kConstant
-                                              : AllocationKind::kTemporaries;
-  return line;
 }
 
 // " value: <25 while.5{1} (phi) @0> (size=11150557184,offset=5575278592): f32[10889216,4,2]{1,2,0:T(2,128)}"
@@ -81,11 +42,7 @@ class MemoryReader {
       if (line.starts_with("allocation ")) {
         any = true;
         EndAllocation();
-        if (const std::optional<AllocationLine> allocation = ReadAllocation(line)) {
-          AddAllocation(*allocation);
-        } else {
-          memory_.assignment_whole = false;
-        }
+        memory_.assignment_whole = ReadAllocation(line) && memory_.assignment_whole;
       } else if (inside_ && line.starts_with(" value: ")) {
         if (std::optional<MemoryValue> value = ReadValue(line)) {
           AddValue(std::move(*value));
@@ -123,20 +80,45 @@ class MemoryReader {
   ModuleMemory Result() { return std::move(memory_); }
 
  private:
-  void AddAllocation(const AllocationLine& line) {
-    // If the numbers do not increase, the file contains two assignments. The total would include both, so reject it.
-    if (line.number <= number_) memory_.assignment_whole = false;
-    number_ = line.number;
-    if (line.is_thread_local) return;
-    const std::int64_t size = line.allocation.size;
-    if (line.color == kHostMemorySpace) memory_.host_bytes = SaturatingAdd(memory_.host_bytes, size);
-    if (line.color != 0) return;
-    memory_.need_bytes = SaturatingAdd(memory_.need_bytes, size);
+  // "allocation 7: size 512, color 5, page 0, parameter 1, shape |f32[8]| at ShapeIndex {0}, maybe-live-out:"
+  // Returns false if the file is damaged.
+  bool ReadAllocation(std::string_view text) {
+    if (!text.ends_with(':')) return false;  // truncated: the missing part may state that it is not in HBM
+    text.remove_suffix(1);
+    const std::optional<std::int64_t> number = TakeNumberAfter(&text, "allocation ");
+    const std::optional<std::int64_t> size = TakeNumberAfter(&text, ": size ");
+    if (!number || !size) return false;
+    MemoryAllocation allocation{.size = *size};
+    std::int64_t color = 0;
+    bool is_thread_local = false;
+    bool is_constant = false;
+    ListReader properties(text);
+    while (std::optional<std::string_view> property = properties.Next()) {
+      if (*property == "thread-local") is_thread_local = true;
+      if (*property == "constant") is_constant = true;
+      if (*property == "maybe-live-out") allocation.is_output = true;
+      if (Take(&*property, "color ")) color = TakeNumber(&*property).value_or(-1);
+      if (Take(&*property, "parameter "))
+        allocation.parameter = static_cast<int>(std::min<std::int64_t>(TakeNumber(&*property).value_or(0), INT32_MAX));
+    }
+    allocation.kind = allocation.parameter >= 0 ? AllocationKind::kArgument
+                      : allocation.is_output    ? AllocationKind::kOutput
+                      : is_constant             ? AllocationKind::kConstant
+                                                : AllocationKind::kTemporaries;
+    if (!is_thread_local) AddAllocation(std::move(allocation), color);
+    // If the numbers do not increase, the file contains two assignments, and the total would include both.
+    return *number > std::exchange(number_, *number);
+  }
+
+  void AddAllocation(MemoryAllocation allocation, std::int64_t color) {
+    if (color == kHostMemorySpace) memory_.host_bytes = SaturatingAdd(memory_.host_bytes, allocation.size);
+    if (color != 0) return;
+    memory_.need_bytes = SaturatingAdd(memory_.need_bytes, allocation.size);
     if (memory_.allocations.size() >= limits_.values) {
       memory_.over_limit = true;
       return;
     }
-    memory_.allocations.push_back(line.allocation);
+    memory_.allocations.push_back(std::move(allocation));
     inside_ = true;
     filled_ = 0;
   }
@@ -220,14 +202,6 @@ ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const Memory
   reader.ReadAssignment(assignment);
   if (ranges != nullptr) reader.ReadRanges(*ranges);
   return reader.Result();
-}
-
-void DropRanges(ModuleMemory* memory) {
-  memory->schedule_length = 0;
-  memory->ranges_without_value.clear();
-  for (MemoryAllocation& allocation : memory->allocations) {
-    for (MemoryValue& value : allocation.values) value.first = value.last = -1;
-  }
 }
 
 }  // namespace whyoom

@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "input/byte_source.h"
-#include "program/index.h"
+#include "program/hlo.h"
 
 namespace whyoom {
 
 using AllocationId = Index<struct MemoryAllocation>;
+using ValueId = Index<struct ProgramValue>;  // numbers the values of all allocations in order
 
 enum class AllocationKind { kTemporaries, kArgument, kOutput, kConstant };
 
@@ -74,8 +75,5 @@ ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const Memory
 
 // Splits "while.5{1}" into the name and the index of the tuple element; the index is empty for the whole value ("{}").
 std::pair<std::string_view, std::string_view> SplitPlace(std::string_view place);
-
-// Removes the live ranges.
-void DropRanges(ModuleMemory* memory);
 
 }  // namespace whyoom

@@ -1,11 +1,130 @@
 #include "program/program.h"
 
-#include <algorithm>
-#include <map>
-#include <string_view>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <numeric>
 #include <utility>
 
+#include "text/cleaning.h"
+#include "text/regex_options.h"
+
 namespace whyoom {
+namespace {
+
+constexpr std::size_t kMostAxes = 64;  // this and the next two limit work on hostile input
+constexpr int kMostMeshes = 256;
+constexpr std::size_t kLongestMesh = 4096;
+constexpr std::size_t kLongestName = 64;  // of an axis; longer ones are ignored
+
+// Takes a name in single or double quotes, which may have backslashes, and the number after it (else 1) from the text.
+// The name is empty if it is too long to be a user's.
+std::optional<std::pair<std::string, std::int64_t>> TakeAxis(re2::StringPiece* text) {
+  static const Regex axis(R"(['"]([^'"\\]*)[^'"]*['"](?:=(\d+))?)");
+  std::pair<std::string, std::int64_t> taken("", 1);
+  re2::StringPiece number;
+  if (!re2::RE2::FindAndConsume(text, axis, &taken.first, &number)) return std::nullopt;
+  std::from_chars(number.data(), number.data() + number.size(), taken.second);
+  if (taken.first.size() > kLongestName) taken.first.clear();
+  return taken;
+}
+
+// Reads [{'data'}, {}]: the axes of each dimension. Returns the first `rank` dimensions; an empty list if there are
+// fewer.
+std::vector<std::vector<std::string>> ReadAxes(re2::StringPiece text, std::size_t rank) {
+  static const Regex braces(R"(\{([^}]*))");
+  std::vector<std::vector<std::string>> axes;
+  for (re2::StringPiece names; axes.size() < rank && re2::RE2::FindAndConsume(&text, braces, &names);) {
+    std::vector<std::string>& of_dim = axes.emplace_back();
+    while (const auto axis = of_dim.size() < kMostAxes ? TakeAxis(&names) : std::nullopt)
+      if (!axis->first.empty()) of_dim.push_back(axis->first);
+  }
+  return axes.size() == rank ? axes : std::vector<std::vector<std::string>>();
+}
+
+std::int64_t DevicesAlong(const std::vector<std::string>& axes, const Mesh& mesh) {
+  return std::accumulate(axes.begin(), axes.end(), std::int64_t{1}, [&](std::int64_t devices, const std::string& axis) {
+    const auto found = mesh.find(axis);
+    return found == mesh.end() ? devices : std::min(devices * found->second, kMostDevices);
+  });
+}
+
+// Whether the name needs no escapes in the user's code.
+bool IsPlainName(const std::string& axis) {
+  const auto is_plain = [](char c) { return IsWordChar(c) || c == '-' || c == '.'; };
+  return !axis.empty() && axis.size() <= kLongestName && std::ranges::all_of(axis, is_plain);
+}
+
+}  // namespace
+
+std::int64_t DeviceCount(const Mesh& mesh) {
+  std::int64_t devices = 1;
+  for (const auto& [axis, length] : mesh) devices = std::min(devices * length, kMostDevices);
+  return devices;
+}
+
+void AddMeshAxes(std::string_view text, Mesh* mesh) {
+  static const Regex mesh_axes(R"(mesh<?\[([^\]]*))");
+  re2::StringPiece rest = text;
+  re2::StringPiece axes;
+  for (int meshes = 0; meshes < kMostMeshes && re2::RE2::FindAndConsume(&rest, mesh_axes, &axes); ++meshes) {
+    axes = axes.substr(0, kLongestMesh);
+    while (const auto axis = mesh->size() < kMostAxes ? TakeAxis(&axes) : std::nullopt) {
+      const auto& [name, devices] = *axis;
+      if (!name.empty()) (*mesh)[name] = std::clamp<std::int64_t>(devices, 1, kMostDevices);
+    }
+  }
+}
+
+Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std::size_t rank, Mesh* mesh) {
+  Sharding read;
+  constexpr std::string_view kShardy = "sdy.sharding";
+  const std::size_t shardy_at = frontend.find(kShardy);
+  const bool has_shardy = shardy_at != std::string_view::npos;
+  if (sharding.empty() && !has_shardy) return read;
+  AddMeshAxes(sharding, mesh);
+  read.shards.assign(rank, 1);
+  read.axes.resize(rank);
+  constexpr std::string_view kCounts = "devices=[";
+  const std::size_t counts_at = sharding.find(kCounts);
+  const bool has_counts = counts_at != std::string_view::npos;
+  if (has_counts) {
+    const std::string_view list = sharding.substr(counts_at + kCounts.size());
+    const std::vector<std::int64_t> counts = Integers(list.substr(0, list.find(']')));
+    for (std::size_t dim = 0; dim < std::min(rank, counts.size()); ++dim)
+      read.shards[dim] = std::clamp<std::int64_t>(counts[dim], 1, kMostDevices);
+  }
+  const std::size_t names_at = std::min(sharding.find("], ["), sharding.size());
+  const std::string_view named = has_shardy ? frontend.substr(shardy_at) : sharding.substr(names_at);
+  const std::vector<std::vector<std::string>> axes = ReadAxes(named, rank);
+  const bool is_known = std::ranges::all_of(axes, [&](const std::vector<std::string>& of_dim) {
+    return std::ranges::all_of(of_dim, [&](const std::string& axis) { return mesh->contains(axis); });
+  });
+  if (sharding.empty() && !is_known) return {};
+  for (std::size_t dim = 0; dim < axes.size(); ++dim) {
+    if (has_counts && axes[dim].size() == 1 && mesh->size() < kMostAxes) mesh->insert({axes[dim][0], read.shards[dim]});
+    if (!has_counts) read.shards[dim] = DevicesAlong(axes[dim], *mesh);
+    for (const std::string& axis : axes[dim]) {
+      if (read.shards[dim] > 1 && DevicesAlong({axis}, *mesh) > 1) read.axes[dim].push_back(axis);
+    }
+  }
+  for (std::size_t dim = 0; dim < rank; ++dim) {
+    if (read.shards[dim] > 1 && read.axes[dim].empty()) read.axes[dim].emplace_back();
+  }
+  return read;
+}
+
+std::string SpecText(const std::vector<std::vector<std::string>>& dims) {
+  std::vector<std::string> texts;
+  for (const std::vector<std::string>& axes : dims) {
+    if (!std::ranges::all_of(axes, IsPlainName)) return {};
+    const std::string names = fmt::format("'{}'", fmt::join(axes, "', '"));
+    texts.push_back(axes.empty() ? "None" : axes.size() > 1 ? "(" + names + ")" : names);
+  }
+  while (!texts.empty() && texts.back() == "None") texts.pop_back();
+  return fmt::format("P({})", fmt::join(texts, ", "));
+}
+
 Program::Program(HloModule module, HloModule before, ModuleMemory memory)
     : module_(std::move(module)),
       before_(std::move(before)),
@@ -58,10 +177,18 @@ std::string Program::NameOf(ArrayId array) const {
   return ShapeAtLine(module_, ShapeOf(array), array.instruction);
 }
 
+bool Program::PassesOn(const HloInstruction& loop, std::size_t place) const {
+  if (loop.opcode != "while" || loop.calls.size() < 2) return false;
+  const HloComputation& body = module_.computations[loop.calls[1]];
+  if (!body.root || body.parameters.empty() || place >= At(body.root).operands.size()) return false;
+  const HloInstruction& returned = At(At(body.root).operands[place]);
+  return returned.opcode == "get-tuple-element" && !returned.operands.empty() &&
+         returned.operands[0] == body.parameters[0] && Attribute(returned.attributes, "index") == std::to_string(place);
+}
+
 void Program::FindParameters() {
   if (!module_.entry) return;
-  if (const auto found = before_.header.find("frontend_attributes"); found != before_.header.end())
-    AddMeshAxes(found->second, &mesh_);
+  AddMeshAxes(Attribute(before_.header, "frontend_attributes"), &mesh_);
   const std::vector<InstructionId>& parameters = module_.computations[module_.entry].parameters;
   const std::vector<InstructionId> before =
       before_.entry ? before_.computations[before_.entry].parameters : std::vector<InstructionId>();
@@ -86,7 +213,7 @@ void Program::FindParameters() {
 // Adds one entry for each array of the parameter. `written` has its annotations.
 void Program::AddParameters(ProgramParameter parameter, const HloInstruction& written) {
   const std::string_view sharding = Attribute(written.attributes, "sharding");
-  names_axis_ = names_axis_ || NamesMeshAxis(sharding, written.frontend);
+  names_axis_ = names_axis_ || Mentions(sharding, "{'") || Mentions(written.frontend, "{\\\"");
   const std::size_t begin = parameters_.size();
   const InstructionId instruction = parameter.array.instruction;
   std::map<std::size_t, Sharding> of_rank;
@@ -109,21 +236,15 @@ void Program::AddParameters(ProgramParameter parameter, const HloInstruction& wr
   }
 }
 
-// Collects the arrays that a computation returns.
-void Program::FindReturned(InstructionId root) {
-  const HloInstruction& is = At(root);
-  for (const InstructionId operand : is.opcode == "tuple" ? is.operands : std::span<const InstructionId>(&root, 1)) {
-    for (int leaf = 0; leaf < dimensions_->LeafCount(operand); ++leaf) {
-      // Elements of a tuple beyond its shape are damage.
-      if (std::cmp_greater_equal(outputs_.size(), dimensions_->LeafCount(root))) return;
-      outputs_.push_back({.array = {operand, leaf}, .value = {}});
-    }
-  }
-}
-
 void Program::FindOutputs() {
-  if (!module_.entry || !module_.computations[module_.entry].root) return;
-  FindReturned(module_.computations[module_.entry].root);
+  const InstructionId root = module_.entry ? module_.computations[module_.entry].root : InstructionId();
+  if (!root) return;
+  const auto most = static_cast<std::size_t>(dimensions_->LeafCount(root));  // further elements of a tuple are damage
+  for (const InstructionId operand :
+       At(root).opcode == "tuple" ? At(root).operands : std::span<const InstructionId>(&root, 1)) {
+    for (int leaf = 0; leaf < dimensions_->LeafCount(operand) && outputs_.size() < most; ++leaf)
+      outputs_.push_back({.array = {operand, leaf}, .value = {}});
+  }
   std::map<InstructionId, ArrayId> taken;  // by get-tuple-element
   std::map<ArrayId, ValueId> own;          // values in allocations of outputs
   for (const ProgramValue& value : values_) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,10 +15,41 @@
 #include "program/dimensions.h"
 #include "program/hlo.h"
 #include "program/memory.h"
-#include "program/mesh.h"
-#include "program/occupancy.h"
 
 namespace whyoom {
+
+// The number of devices along each named axis.
+using Mesh = std::map<std::string, std::int64_t, std::less<>>;
+
+constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;  // limits numbers in damaged or hostile text
+
+// The product of the axes, at most kMostDevices.
+std::int64_t DeviceCount(const Mesh& mesh);
+
+struct Sharding {
+  std::vector<std::int64_t> shards;            // by dimension: number of devices that share it; empty: unknown
+  std::vector<std::vector<std::string>> axes;  // by dimension: mesh axes that split it; "" if unnamed
+};
+
+// Adds the axes of every mesh in `text` to `mesh`. Formats: mesh['data'=4,'model'=1] of JAX in shardings, and
+// #sdy.mesh<["data"=4, "model"=1]> in the frontend attributes of a module.
+void AddMeshAxes(std::string_view text, Mesh* mesh);
+
+// Reads the sharding of an array with `rank` dimensions and adds the axes that it names to `mesh`. `sharding` is the
+// HLO attribute of that name:
+//   {mesh['data'=4,'model'=1], [{'data'}, {}]}     axes
+//   {devices=[4,1,2]<=[8] last_tile_dim_replicate} counts
+//   {replicated}
+// `frontend` are the frontend attributes, which can name the axes of counts:
+//   xla.sdy.sharding="#sdy.sharding<@mesh, [{\"data\"}, {}]>"
+// or, for the results of an instruction, xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{\"data\"}, {}]>]>".
+// Returns an empty result if both are empty, or only axes are named and the mesh lacks one. If it is that of an array
+// with more dimensions, uses the first ones.
+Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std::size_t rank, Mesh* mesh);
+
+// The PartitionSpec of an array with these axes by dimension: "P('data', None, ('fsdp', 'model'))". Empty if an axis
+// has a name that would need escapes in the user's code.
+std::string SpecText(const std::vector<std::vector<std::string>>& dims);
 
 // A value of the buffer assignment and its array in the module.
 struct ProgramValue : Extent {
@@ -45,7 +78,7 @@ struct ProgramParameter {
   // The name of the user's argument: "state" of "state.params['embed']".
   std::string Argument() const { return path.substr(0, path.find_first_of(".[")); }
   bool IsSplit() const {
-    return std::any_of(shards.begin(), shards.end(), [](std::int64_t devices) { return devices > 1; });
+    return std::ranges::any_of(shards, [](std::int64_t devices) { return devices > 1; });
   }
 };
 
@@ -84,6 +117,8 @@ class Program {
   InstructionId FusedRoot(const HloInstruction& is) const {
     return is.opcode == "fusion" && !is.calls.empty() ? module_.computations[is.calls[0]].root : InstructionId();
   }
+  // Whether each step of a loop returns the part `place` of its carried tuple unchanged.
+  bool PassesOn(const HloInstruction& loop, std::size_t place) const;
   // The position in the schedule, as in live ranges; -1 for an instruction that defines no value.
   int PositionOf(InstructionId instruction) const { return positions_[instruction]; }
   // Instructions of the same computation that use the result, without duplicates.
@@ -104,7 +139,6 @@ class Program {
   void FindParameters();
   void AddParameters(ProgramParameter parameter, const HloInstruction& written);
   void FindOutputs();
-  void FindReturned(InstructionId root);
 
   HloModule module_;
   HloModule before_;

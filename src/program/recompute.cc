@@ -2,13 +2,9 @@
 // backward pass are removed, except the steps' inputs. During the backward pass of a step, its values are
 // rematerialized.
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "program/remedies.h"
 
@@ -20,16 +16,13 @@ class LoopPair {
  public:
   LoopPair(const Simulator& simulator, const Loop& forward, const Loop& backward)
       : program_(simulator.program()), forward_(forward), backward_(backward) {
-    const Groups groups = program_.dimensions().GroupsOf(FactorIds{forward.factor});
-    if (!groups.empty()) stacked_ = groups.front();
     FindCarried();
     FindStacks(simulator);
   }
 
-  std::size_t stack_count() const { return stacks_.size(); }
-
   void Recompute(ModifiedProgram* modified) {
-    begin_ = INT64_MAX;  // of the backward loop's body in the schedule
+    if (stacks_.empty()) return;
+    modified->tried += static_cast<std::int64_t>(stacks_.size());
     for (const ProgramValue& value : program_.values()) {
       if (!value.array.instruction || value.first < 0) continue;
       const HloInstruction& is = program_.InstructionOf(value);
@@ -51,17 +44,13 @@ class LoopPair {
   };
 
   ComputationId BodyOf(const Loop& loop) const { return program_.At(loop.instruction).calls[1]; }
-  // A loop-carried value of a body; an empty id if it is damaged.
-  InstructionId CarriedBy(const Loop& loop) const {
-    const HloComputation& body = program_.module().computations[BodyOf(loop)];
-    return body.parameters.empty() ? InstructionId() : body.parameters[0];
-  }
   ArrayDims DimsOf(int leaf) const { return program_.ShapeOf({forward_.instruction, leaf}).dims; }
 
   // Whether a dimension of the array is the one that the forward loop stacks along.
   bool IsStacked(const ArrayGroups& dimensions) const {
-    return std::any_of(dimensions.begin(), dimensions.end(),
-                       [&](const Groups& groups) { return !groups.empty() && groups[0] == stacked_; });
+    const Groups steps = program_.dimensions().GroupsOf(FactorIds{forward_.factor});
+    return std::ranges::any_of(
+        dimensions, [&](const Groups& groups) { return !groups.empty() && !steps.empty() && groups[0] == steps[0]; });
   }
 
   void FindCarried() {
@@ -94,28 +83,22 @@ class LoopPair {
       }
       if (!read || !stacked) continue;
       ArrayDims dims = DimsOf(leaf);
-      const auto steps = std::find(dims.begin(), dims.end(), forward_.steps);
+      const auto steps = std::ranges::find(dims, forward_.steps);
       if (steps == dims.end()) continue;
       dims.erase(steps);
       stacks_.push_back({&buffer, leaf, SortedDims(std::move(dims))});
     }
-    std::sort(stacks_.begin(), stacks_.end(),
-              [](const Stack& a, const Stack& b) { return a.buffer->size > b.buffer->size; });
+    std::ranges::sort(stacks_, std::ranges::greater(), [](const Stack& stack) { return stack.buffer->size; });
   }
 
   // Keeps the smallest stack with the dimensions of each layer's input: a loop-carried value that is not a stack and
   // that the body changes.
   void KeepInputs() {
     constexpr std::int64_t kSmallestKept = std::int64_t{64} << 10;
-    const InstructionId root = program_.module().computations[BodyOf(forward_)].root;
-    const std::span<const InstructionId> returned =
-        root ? program_.At(root).operands : std::span<const InstructionId>();
-    for (std::size_t leaf = 0; leaf < std::min(returned.size(), carried_to_.size()); ++leaf) {
+    for (std::size_t leaf = 0; leaf < carried_to_.size(); ++leaf) {
       const ArrayId array{forward_.instruction, static_cast<int>(leaf)};
-      const HloInstruction& is = program_.At(returned[leaf]);
-      const bool unchanged =
-          is.opcode == "get-tuple-element" && !is.operands.empty() && is.operands[0] == CarriedBy(forward_);
-      if (unchanged || IsStacked(program_.dimensions().GroupsOf(array)) ||
+      if (program_.PassesOn(program_.At(forward_.instruction), leaf) ||
+          IsStacked(program_.dimensions().GroupsOf(array)) ||
           PaddedBytes(program_.ShapeOf(array)).value_or(0) < kSmallestKept)
         continue;
       const ArrayDims dims = SortedDims(DimsOf(array.leaf));
@@ -153,9 +136,9 @@ class LoopPair {
   std::int64_t DropCopies(int leaf, std::int64_t step, ModifiedProgram* modified) const {
     constexpr std::size_t kMostReaders = 64;
     std::int64_t last = begin_;
-    const InstructionId carried = CarriedBy(backward_);
-    if (!carried_to_[leaf] || !carried) return last;
-    for (const InstructionId element : program_.UsersOf(carried)) {
+    const std::vector<InstructionId>& carried = program_.module().computations[BodyOf(backward_)].parameters;
+    if (!carried_to_[leaf] || carried.empty() || !carried[0]) return last;
+    for (const InstructionId element : program_.UsersOf(carried[0])) {
       const HloInstruction& is = program_.At(element);
       if (is.opcode != "get-tuple-element" || program_.dimensions().TupleElementOf(is).leaf != *carried_to_[leaf])
         continue;
@@ -186,12 +169,11 @@ class LoopPair {
   const Program& program_;
   Loop forward_;
   Loop backward_;
-  GroupId stacked_;                             // the dimension that the forward loop stacks along
   std::vector<std::optional<int>> carried_to_;  // by leaf of the forward loop: the leaf of the backward loop
   std::vector<Stack> stacks_;                   // largest first
   std::map<ArrayDims, int> products_;           // number of products of a step, by the dimensions of their results
   std::map<ArrayDims, int> back_;               // number of rematerialized values
-  std::int64_t begin_ = INT64_MAX;
+  std::int64_t begin_ = INT64_MAX;              // of the backward loop's body in the schedule
 };
 
 }  // namespace
@@ -206,9 +188,7 @@ std::optional<ModifiedProgram> Recompute(const Simulator& simulator) {
     if (!forward.factor || !semantics.IsForward(forward.instruction) || loops.size() > kMostLoops) continue;
     for (const Loop& backward : loops) {
       if (simulator.IsStopped() || !semantics.IsBackward(backward.instruction)) continue;
-      LoopPair pair(simulator, forward, backward);
-      if (pair.stack_count() > 0) pair.Recompute(&modified);
-      modified.tried += static_cast<std::int64_t>(pair.stack_count());
+      LoopPair(simulator, forward, backward).Recompute(&modified);
     }
   }
   return modified.tried > 0 ? std::optional(std::move(modified)) : std::nullopt;

@@ -5,7 +5,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <utility>
 
 #include "text/numbers.h"
 
@@ -20,12 +19,6 @@ Simulator::Simulator(const Program& program, const Semantics& semantics, std::in
       without_remat_(program, true),
       need_(compiled_.Need(compiled_.CompiledSizes())) {}
 
-ModifiedProgram Simulator::RuledOut(std::string_view why) const {
-  ModifiedProgram modified = Unmodified();
-  modified.ruled_out = why;
-  return modified;
-}
-
 Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
   const std::int64_t as_compiled = compiled_.Need(modified.sizes, modified.added) + modified.more;
   const std::int64_t without_remat =
@@ -36,7 +29,14 @@ Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
   const auto aim = ClampToBytes(kAimsAt * static_cast<double>(limit_));
   std::int64_t left = limit_ <= 0 ? as_compiled : without_remat;
   if (left > aim) {
-    for (const std::int64_t size : RematerializedAtPeak(modified.sizes)) left -= left > aim ? size : 0;
+    std::vector<std::int64_t> rematerialized;  // sizes of the buffers at the peak
+    for (const Buffer* buffer : without_remat_.LiveAtPeak(modified.sizes)) {
+      if (!without_remat_.IsRematerialized(program_.values()[buffer->values.front()])) continue;
+      std::int64_t& size = rematerialized.emplace_back(0);
+      for (const ValueId id : buffer->values) size = std::max(size, modified.sizes[id]);
+    }
+    std::ranges::sort(rematerialized, std::ranges::greater());
+    for (const std::int64_t size : rematerialized) left -= left > aim ? size : 0;
   }
   left = std::max(as_compiled, std::min(left, aim));
   return {.saves_bytes = need_ - left,
@@ -46,17 +46,6 @@ Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
           .parts = modified.parts,
           .of_state = modified.of_state,
           .split = modified.split};
-}
-
-std::vector<std::int64_t> Simulator::RematerializedAtPeak(const Sizes& sizes) const {
-  std::vector<std::int64_t> bytes;
-  for (const Buffer* buffer : without_remat_.LiveAtPeak(sizes)) {
-    if (!without_remat_.IsRematerialized(program_.values()[buffer->values.front()])) continue;
-    std::int64_t& size = bytes.emplace_back(0);
-    for (const ValueId id : buffer->values) size = std::max(size, sizes[id]);
-  }
-  std::sort(bytes.rbegin(), bytes.rend());
-  return bytes;
 }
 
 std::int64_t Simulator::CountModified(const ModifiedProgram& modified) const {
@@ -77,14 +66,27 @@ void KeepOutputs(const Program& program, Sizes* sizes) {
   }
 }
 
+// `with_axis`: the dimensions to resize, a bit for each.
+std::int64_t ScaledSize(const ValueClass& arrays, std::uint32_t with_axis, Ratio ratio) {
+  if (with_axis == 0) return arrays.size;
+  ArrayDims dims = arrays.shape->dims;
+  for (std::size_t dim = 0; dim < dims.size(); ++dim) {
+    if ((with_axis >> dim & 1) == 0) continue;
+    const double length =
+        static_cast<double>(dims[dim]) * static_cast<double>(ratio.length) / static_cast<double>(ratio.of);
+    dims[dim] = std::max<std::int64_t>(1, ClampToBytes(std::ceil(length)));
+    if (ratio.once) break;
+  }
+  return BytesWithDims(*arrays.shape, arrays.size, dims);
+}
+
 // Whether the program has independent pieces: examples without training, or its largest array is from a vmap.
 bool ConsistsOfPieces(const Simulator& simulator) {
   const Program& program = simulator.program();
   if (!simulator.semantics().trains() && simulator.semantics().has_examples()) return true;
   const std::vector<const Buffer*> live = simulator.compiled().LiveAtPeak();
-  const auto largest =
-      std::max_element(live.begin(), live.end(), [](const Buffer* a, const Buffer* b) { return a->size < b->size; });
-  return largest != live.end() && std::any_of((*largest)->values.begin(), (*largest)->values.end(), [&](ValueId id) {
+  const auto largest = std::ranges::max_element(live, {}, &Buffer::size);
+  return largest != live.end() && std::ranges::any_of((*largest)->values, [&](ValueId id) {
            const ProgramValue& value = program.values()[id];
            return value.array.instruction && IsMapped(program.InstructionOf(value).op_name);
          });
@@ -149,7 +151,68 @@ bool ComputesIn(const HloModule& before, std::string_view dtype) {
   return such > others;
 }
 
-std::int64_t DevicesOf(const Program& program) { return program.partitions() > 1 ? program.partitions() : kDevices; }
+// By instruction: the position of the last use of its result, including uses of bitcasts, tuples and asynchronous
+// copies of it; -1 if there is none.
+Indexed<InstructionId, int> LastUses(const Program& program) {
+  Indexed<InstructionId, int> last(program.module().instructions.size(), -1);
+  for (InstructionId id(last.size() - 1); id; --id.value) {  // operands precede their user
+    const HloInstruction& is = program.At(id);
+    const bool passes_on = is.Is({"bitcast", "get-tuple-element", "tuple", "copy-start", "copy-done"});
+    const int use = std::max(passes_on ? last[id] : -1, is.opcode == "tuple" ? -1 : program.PositionOf(id));
+    for (const InstructionId operand : is.operands) last[operand] = std::max(last[operand], use);
+  }
+  return last;
+}
+
+// The value in the output's memory that is a copy of the argument, only to be overwritten; null if there is none.
+const ProgramValue* CopyOf(const Program& program, const ProgramParameter& parameter, const ProgramValue& output) {
+  for (const ValueId id : program.ValuesIn(output.allocation)) {
+    const ProgramValue& value = program.values()[id];
+    if (value.size != output.size || !value.array.instruction) continue;
+    const HloInstruction& is = program.InstructionOf(value);
+    if (is.opcode == "copy" && !is.operands.empty() && is.operands[0] == parameter.array.instruction) return &value;
+  }
+  return nullptr;
+}
+
+// A buffer that used an output's memory before the output was computed now needs its own memory. The compiler schedules
+// the update that reads the buffer as soon as all operands are computed. The buffer is live until then. `writers` are
+// the instructions that now write to an argument.
+void MoveOut(const Program& program, const Buffer& buffer, const std::set<InstructionId>& writers,
+             ModifiedProgram* modified) {
+  const ProgramValue& last = program.values()[buffer.values.back()];
+  if (!last.array.instruction) return;
+  std::int64_t end = -1;
+  for (const InstructionId user : program.UsersOf(last.array.instruction)) {
+    if (!writers.contains(user)) end = buffer.last;
+    for (const InstructionId operand : program.At(user).operands)
+      end = std::max<std::int64_t>(end, program.PositionOf(operand));
+  }
+  if (end < 0 || end >= buffer.last) return;
+  std::int64_t bytes = 0;
+  for (const ValueId value : buffer.values) bytes = std::max(bytes, std::exchange(modified->sizes[value], 0));
+  modified->Add(bytes, buffer.first, std::max(buffer.first, end), buffer.values);
+}
+
+// Moves outputs to the host. Assumes the same share of optimizer state among outputs and arguments of the same shape.
+void MoveResultsToHost(const Simulator& simulator, ModifiedProgram* modified) {
+  const Program& program = simulator.program();
+  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> counts;  // by shape: of state, of all arguments
+  for (const ProgramParameter& parameter : program.parameters()) {
+    auto& [state, all] = counts[program.ShapeOf(parameter.array).shape];
+    state += simulator.semantics().RoleOf(parameter) == Role::kOptimizerState ? 1 : 0;
+    ++all;
+  }
+  for (const Buffer& buffer : simulator.compiled().buffers()) {
+    const ProgramValue& value = program.values()[buffer.values.back()];
+    if (!buffer.is_output || !value.array) continue;
+    const auto& [state, all] = counts[program.ShapeOf(value.array).shape];
+    if (state == 0) continue;
+    const std::int64_t moved = value.size * state / all;
+    for (const ValueId id : buffer.values) modified->sizes[id] = value.size - moved;
+    modified->Add(moved, buffer.first, buffer.first, buffer.values);
+  }
+}
 
 }  // namespace
 
@@ -162,8 +225,9 @@ const std::array<ProgramRemedy, 14> kRemedies = {{
      }},
     {"pieces", [](const Simulator& s) { return InPieces(s, s.semantics().batch(), kPieces); }},
     {"donate", Donate},
-    {"shard", [](const Simulator& s) { return Shard(s, DevicesOf(s.program())); }},
-    // Instead of a single device, use all devices of a host; otherwise, double the number of devices.
+    // Instead of a single device, use all devices of a host.
+    {"shard",
+     [](const Simulator& s) { return Shard(s, s.program().partitions() > 1 ? s.program().partitions() : kDevices); }},
     {"more_devices", [](const Simulator& s) { return MoreDevices(s, s.program().partitions() > 1 ? 2 : kDevices); }},
     {"bfloat16", Narrow},
     {"recompute_layers", Recompute},
@@ -173,24 +237,6 @@ const std::array<ProgramRemedy, 14> kRemedies = {{
     {"no_host_transfer", WithoutHostTransfer},
     {"no_tiny_dimensions", MergeTinyDimensions},
 }};
-
-namespace {
-
-// `with_axis`: the dimensions to resize, a bit for each.
-std::int64_t ScaledSize(const ValueClass& arrays, std::uint32_t with_axis, Ratio ratio) {
-  if (with_axis == 0) return arrays.size;
-  ArrayDims dims = arrays.shape->dims;
-  for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-    if ((with_axis >> dim & 1) == 0) continue;
-    const double length =
-        static_cast<double>(dims[dim]) * static_cast<double>(ratio.length) / static_cast<double>(ratio.of);
-    dims[dim] = std::max<std::int64_t>(1, ClampToBytes(std::ceil(length)));
-    if (ratio.once) break;
-  }
-  return BytesWithDims(*arrays.shape, arrays.size, dims);
-}
-
-}  // namespace
 
 Sizes Simulator::Scaled(const Axis& axis, Ratio ratio) const {
   std::map<std::tuple<const ArrayShape*, std::int64_t, std::uint32_t>, std::int64_t> known;
@@ -307,8 +353,7 @@ std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator) {
   std::int64_t padded = 0;
   Sizes sizes = simulator.Resized([&](const ProgramValue& value) {
     const ArrayShape& shape = simulator.program().ShapeOf(value.array);
-    const bool tiny =
-        std::any_of(shape.dims.begin(), shape.dims.end(), [](std::int64_t dim) { return dim > 1 && dim < kTiny; });
+    const bool tiny = std::ranges::any_of(shape.dims, [](std::int64_t dim) { return dim > 1 && dim < kTiny; });
     const std::int64_t plain = UnpaddedBytes(shape).value_or(value.size);
     padded += plain < value.size ? 1 : 0;
     return tiny && plain > 0 ? std::min(value.size, plain) : value.size;
@@ -334,6 +379,68 @@ std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator) {
     const bool temporary = simulator.program().AllocationOf(value).kind == AllocationKind::kTemporaries;
     return temporary && counts.contains(ElementCount(simulator.program().ShapeOf(value.array))) ? 0 : value.size;
   })};
+}
+
+// Finds an argument to donate for each output that does not alias one. The argument must have the output's shape, be
+// aliased by no other output, and not be read after the output is computed, unless it is only copied to be overwritten.
+std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
+  const Program& program = simulator.program();
+  const Indexed<InstructionId, int> last_uses = LastUses(program);
+  std::map<std::string_view, std::vector<const ProgramParameter*>> unused;  // by shape
+  for (const ProgramParameter& parameter : program.parameters()) {
+    if (!parameter.shares_output && parameter.size > 0)
+      unused[program.ShapeOf(parameter.array).shape].push_back(&parameter);
+  }
+  ModifiedProgram modified = simulator.Unmodified();
+  bool has_shape = false;           // an output has the shape of an argument
+  std::set<InstructionId> writers;  // of outputs that now alias an argument
+  std::set<AllocationId> allocations;
+  for (const ProgramOutput& output : program.outputs()) {
+    if (!output.value) continue;
+    const ProgramValue& value = program.values()[output.value];
+    std::vector<const ProgramParameter*>& same_shape = unused[program.ShapeOf(output.array).shape];
+    for (auto parameter = same_shape.begin(); parameter != same_shape.end(); ++parameter) {
+      has_shape = true;
+      const ProgramValue* copy = CopyOf(program, **parameter, value);
+      const int made = program.PositionOf(output.array.instruction);
+      if (copy == nullptr && last_uses[(*parameter)->array.instruction] > made) continue;
+      modified.sizes[output.value] = 0;
+      for (const ValueId id : program.ValuesIn(value.allocation)) {  // the copy, and what overwrites it
+        const ProgramValue& later = program.values()[id];
+        if (copy != nullptr && later.size == value.size && later.first >= copy->first) modified.sizes[id] = 0;
+      }
+      writers.insert(output.array.instruction);
+      allocations.insert(value.allocation);
+      same_shape.erase(parameter);
+      break;
+    }
+  }
+  for (const Buffer& buffer : simulator.compiled().buffers()) {
+    if (allocations.contains(buffer.allocation) && !buffer.is_output) MoveOut(program, buffer, writers, &modified);
+  }
+  if (!has_shape) modified.ruled_out = "nothing_to_donate";
+  modified.tried = has_shape ? 1 : 0;
+  return modified;
+}
+
+std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator) {
+  const Program& program = simulator.program();
+  const Indexed<InstructionId, int> last_uses = LastUses(program);
+  ModifiedProgram modified = simulator.Unmodified();
+  for (const ProgramParameter& parameter : program.parameters()) {
+    const Role role = simulator.semantics().RoleOf(parameter);
+    if (role != Role::kOptimizerState && (simulator.semantics().trains() || role != Role::kWeights)) continue;
+    const int last = last_uses[parameter.array.instruction];
+    for (const ValueId id : program.ValuesOf(parameter.array.instruction)) {
+      const ProgramValue& value = program.values()[id];
+      if (value.array != parameter.array) continue;
+      modified.Remove(program.ValuesIn(value.allocation));        // including an output that aliases it
+      if (last >= 0) modified.Add(value.size, last, last, {id});  // fetched for its last use
+    }
+  }
+  if (simulator.CountModified(modified) == 0) return std::nullopt;
+  MoveResultsToHost(simulator, &modified);
+  return modified;
 }
 
 }  // namespace whyoom

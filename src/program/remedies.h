@@ -36,7 +36,7 @@ struct ModifiedProgram {
   }
   // Adds a buffer that is live from `first` to `last` and replaces `values`.
   void Add(std::int64_t size, std::int64_t first, std::int64_t last, std::vector<ValueId> values) {
-    added.push_back({.size = size, .first = first, .last = last, .values = std::move(values)});
+    added.push_back({{.size = size, .first = first, .last = last}, AllocationId(0), std::move(values)});
   }
 };
 
@@ -62,7 +62,10 @@ class Simulator {
   bool IsStopped() const { return stop_ != nullptr && stop_->IsRequested(); }
 
   ModifiedProgram Unmodified() const { return {.sizes = compiled_.CompiledSizes()}; }
-  ModifiedProgram RuledOut(std::string_view why) const;  // the unmodified program, with a reason
+  // The unmodified program, with a reason.
+  ModifiedProgram RuledOut(std::string_view why) const {
+    return {.sizes = compiled_.CompiledSizes(), .ruled_out = why};
+  }
   // The sizes of all values, with size_of(value) for arrays.
   template <class SizeOf>
   Sizes Resized(const SizeOf& size_of) const {
@@ -84,9 +87,6 @@ class Simulator {
   bool Fits(const Effect& effect) const { return limit_ > 0 && effect.left_bytes <= limit_; }
 
  private:
-  // The sizes of the values at the peak that the compiler rematerializes, largest first.
-  std::vector<std::int64_t> RematerializedAtPeak(const Sizes& sizes) const;
-
   const Program& program_;
   const Semantics& semantics_;
   std::int64_t limit_ = 0;
@@ -120,9 +120,8 @@ std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_
 std::optional<ModifiedProgram> Narrow(const Simulator& simulator);  // f32 to bf16
 std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator);
 std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator);
-
-// donate.cc: donates arguments to outputs, and moves optimizer state to the host.
-std::optional<ModifiedProgram> Donate(const Simulator& simulator);
+std::optional<ModifiedProgram> Donate(const Simulator& simulator);  // arguments to outputs
+// Keeps optimizer state, and without training also weights, on the host.
 std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator);
 
 // shard.cc: splits arrays over more devices.

@@ -1,9 +1,12 @@
 #include "program/semantics.h"
 
+#include <cctype>
 #include <iterator>
 #include <map>
 #include <span>
 #include <tuple>
+
+#include "text/regex_options.h"
 
 namespace whyoom {
 namespace {
@@ -33,7 +36,7 @@ bool FindsLargest(const HloModule& module, const HloInstruction& instruction) {
 // Whether an instruction compares two arrays, rather than an array with a number.
 bool ComparesArrays(const HloModule& module, const HloInstruction& instruction) {
   const std::span<const InstructionId> operands = instruction.operands;
-  return instruction.opcode == "compare" && std::none_of(operands.begin(), operands.end(), [&](InstructionId id) {
+  return instruction.opcode == "compare" && std::ranges::none_of(operands, [&](InstructionId id) {
            const HloInstruction& is = module.instructions[id];
            return is.opcode == "broadcast" && !is.operands.empty() && module.ShapeOf(is.operands[0]).array.dims.empty();
          });
@@ -49,48 +52,469 @@ Groups Repeated(const ArrayGroups& array) {
   return repeated;
 }
 
-bool Share(const Groups& a, const Groups& b) {
-  return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
+bool Share(const Groups& a, const Groups& b) { return std::ranges::find_first_of(a, b) != a.end(); }
+
+// Splits the path of a program's argument, "state['opt_state'][0].mu", into words in lower case.
+std::vector<std::string> PathWords(const std::string& path) {
+  std::vector<std::string> words(1);
+  for (const char c : path) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
 }
+
+bool AnyIn(const std::vector<std::string>& words, const std::set<std::string>& set) {
+  return std::ranges::any_of(words, [&](const std::string& word) { return set.contains(word); });
+}
+
+// The role by the name. The name of a tree of arrays (`is_tree`) is weak evidence: "target" is a batch's, or a second
+// model.
+Role NamedRole(const std::string& path, const std::string& dtype, const RoleWords& role_words, bool may_be_weights,
+               bool is_tree) {
+  const std::vector<std::string> words = PathWords(path);
+  const std::vector<std::string> own(words.begin() + (is_tree && !words.empty() ? 1 : 0), words.end());
+  const bool is_weight = AnyIn(words, role_words.weights);
+  if (AnyIn(words, role_words.cache)) return Role::kCache;
+  if (AnyIn(words, role_words.optimizer_state)) return Role::kOptimizerState;
+  if (AnyIn(own, role_words.inputs) && !is_weight) return Role::kInput;
+  const bool is_quantized = dtype == "s8" || dtype == "u8" || dtype == "s4" || dtype == "u4";  // "f8…" contains an f
+  if (dtype.find('f') == std::string::npos && !(is_weight && is_quantized)) return Role::kInput;
+  return is_weight || may_be_weights ? Role::kWeights : Role::kOther;
+}
+
+// Fills the Semantics that it is.
+class SemanticsFinder : public Semantics {
+ public:
+  SemanticsFinder(const Program& program, const RoleWords& role_words) : Semantics(program) {
+    const std::vector<HloInstruction>& instructions = program.module().instructions;
+    trains_ = std::ranges::any_of(instructions,
+                                  [](const HloInstruction& instruction) { return IsGradient(instruction.op_name); });
+    for (const ProgramParameter& parameter : program.parameters())
+      parameter_groups_.push_back(program.dimensions().GroupsOf(parameter.array));
+    FindClasses();
+    FindRoles(role_words);
+    has_weights_ =
+        std::ranges::any_of(roles_, [](Role role) { return role == Role::kWeights || role == Role::kCache; });
+    FindUses();
+    FindBatch();
+    FindSequence();
+    FindSlots();
+    FindAttention();
+    FindWeightDims();
+    FindKinds();
+  }
+
+ private:
+  // How the program uses a group of dimensions; a bit for each use.
+  enum Use : unsigned {
+    kOfWeights = 1,     // a feature: weights or optimizer state have it
+    kOfMatrices = 2,    // weights with more than two dimensions have it
+    kNoExamples = 4,    // a loop counts them one by one, or an argument has them twice
+    kShifted = 8,       // values move along it, as along a side of a field
+    kCompared = 16,     // of a comparison of arrays or a scatter: maybe of the slots of experts
+    kOfArguments = 32,  // an argument has it
+    kShared = 64        // of arguments that the examples share, such as the pages of a cache
+  };
+
+  void Mark(const Groups& groups, unsigned use) {
+    for (const GroupId group : groups) uses_[group] |= use;
+  }
+  void Mark(const ArrayGroups& array, unsigned use) {
+    for (const Groups& groups : array) Mark(groups, use);
+  }
+  bool Is(GroupId group, unsigned use) const { return (uses_[group] & use) != 0; }
+  bool AnyIs(const Groups& groups, unsigned use) const {
+    return std::ranges::any_of(groups, [&](GroupId group) { return Is(group, use); });
+  }
+  bool AllAre(const Groups& groups, unsigned use) const {
+    return std::ranges::all_of(groups, [&](GroupId group) { return Is(group, use); });
+  }
+  bool HasFeature(const ArrayGroups& array) const {
+    return std::ranges::any_of(array, [&](const Groups& groups) { return AnyIs(groups, kOfWeights); });
+  }
+
+  void FindClasses() {
+    std::map<std::tuple<const ArrayShape*, std::int64_t, ArrayGroups>, ClassId> known;
+    for (const ProgramValue& value : program_.values()) {
+      const ArrayShape* shape = value.array ? &program_.ShapeOf(value.array) : nullptr;
+      ArrayGroups groups = value.array ? program_.dimensions().GroupsOf(value.array) : ArrayGroups();
+      const auto [found, is_new] = known.try_emplace({shape, value.size, std::move(groups)}, classes_.next_id());
+      const ClassId id = found->second;
+      if (is_new)
+        classes_.push_back({.shape = shape, .groups = std::get<ArrayGroups>(found->first), .size = value.size});
+      if (is_new && shape != nullptr && value.size >= kLargeEnough) large_.push_back(id);
+      ++classes_[id].count;
+      class_of_.push_back(id);
+    }
+  }
+
+  Axis MakeAxis(const FactorIds& factors) const {
+    std::int64_t size = 1;
+    for (const FactorId factor : factors) size *= program_.dimensions().factors().size(factor);
+    return MakeAxis(program_.dimensions().GroupsOf(factors), size);
+  }
+
+  Axis MakeAxis(const Groups& groups, std::int64_t size) const {
+    const auto shorter = [&](GroupId a, GroupId b) {
+      return program_.dimensions().factors().size(a) < program_.dimensions().factors().size(b);
+    };
+    Axis axis{.groups = groups, .size = size};
+    if (!groups.empty()) axis.longest = *std::ranges::max_element(groups, shorter);
+    return axis;
+  }
+
+  std::int64_t BytesWith(const Axis& axis) const {
+    std::int64_t bytes = 0;
+    for (const ClassId id : large_) {
+      const ValueClass& arrays = classes_[id];
+      if (DimensionsOf(arrays.groups, axis) != 0) bytes += arrays.count * arrays.size;
+    }
+    return bytes;
+  }
+
+  // Propagation may lose an axis. Returns another of the same size if it has over ten times the bytes, else `axis`.
+  Axis Restored(const Axis& axis) const {
+    std::map<Groups, std::int64_t> found;
+    for (const ClassId id : large_) {
+      const ValueClass& arrays = classes_[id];
+      const ArrayDims& dims = arrays.shape->dims;
+      for (std::size_t dim = 0; dim < dims.size(); ++dim) {
+        const Groups& groups = arrays.groups[dim];
+        if (dims[dim] == axis.size && !AnyIs(groups, kOfWeights)) found[groups] += arrays.count * arrays.size;
+      }
+    }
+    const auto most = std::ranges::max_element(found, {}, [](const auto& one) { return one.second; });
+    return most == found.end() || most->second <= 10 * BytesWith(axis) ? axis : MakeAxis(most->first, axis.size);
+  }
+
+  void FindUses() {
+    uses_.resize(program_.dimensions().factors().next().value);
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (IsState(parameter))
+        Mark(GroupsOf(parameter), GroupsOf(parameter).size() > 2 ? kOfWeights | kOfMatrices : kOfWeights);
+    }
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const ArrayGroups& array = GroupsOf(parameter);
+      if (!IsState(parameter)) Mark(Repeated(array), kNoExamples);
+      const std::string& dtype = program_.ShapeOf(parameter.array).dtype;
+      if (RoleOf(parameter) != Role::kInput || dtype == kBfloat16 || dtype == "f16" || dtype == "f32") continue;
+      // A table of learned positions has a dimension of the tokens, which is no feature.
+      for (const Groups& groups : array) {
+        for (const GroupId group : groups) uses_[group] &= ~unsigned{kOfWeights};
+      }
+    }
+    for (const Loop& loop : program_.dimensions().loops()) {
+      // The compiler makes loops, too, such as one over the examples of a gather.
+      if (loop.factor && program_.At(loop.instruction).op_name.ends_with("while"))
+        Mark(Groups{program_.dimensions().GroupOf(loop.factor)}, kNoExamples);
+    }
+    for (const InstructionId id : program_.module().instructions.ids()) FindUsesOf(id);
+  }
+
+  void FindUsesOf(InstructionId instruction) {
+    const HloModule& module = program_.module();
+    const HloInstruction& is = program_.At(instruction);
+    if (is.opcode.starts_with("all-gather")) gathering_.insert(is.computation);
+    if (FindsLargest(module, is)) AddSoftmax(is);
+    if (is.operands.empty() || program_.dimensions().LeafCount(instruction) == 0) return;
+    if (is.Is({"slice", "pad", "concatenate"})) FindShifted(instruction);
+    if (is.Is({"gather", "dynamic-slice"}) && program_.dimensions().LeafCount(is.operands[0]) > 0) FindAddressed(is);
+    const bool is_one_hot = ComparesArrays(module, is) && Attribute(is.attributes, "direction") == "EQ";
+    if (!is_one_hot && !(is.opcode == "scatter" && is.operands.size() > 2)) return;
+    for (const Groups& groups : program_.dimensions().GroupsOf({instruction, 0})) {
+      if (groups.size() == 1) Mark(groups, kCompared);
+    }
+  }
+
+  // Marks dimensions that the instruction cuts or pads to a length that does not divide theirs.
+  void FindShifted(InstructionId instruction) {
+    const ArrayDims& from = program_.module().ShapeOf(program_.At(instruction).operands[0]).array.dims;
+    const ArrayDims& to = program_.module().ShapeOf(instruction).array.dims;
+    for (std::size_t dim = 0; from.size() == to.size() && dim < to.size(); ++dim) {
+      const auto [shorter, longer] = std::minmax(from[dim], to[dim]);
+      if (shorter > 1 && longer / shorter <= 8 && longer % shorter != 0)
+        Mark(program_.dimensions().GroupsOf({instruction, 0})[dim], kShifted);
+    }
+  }
+
+  // Finds rows that a program looks up, such as those of a data set or the pages of a cache: they are no examples.
+  void FindAddressed(const HloInstruction& is) {
+    const std::vector<FactorIds> dims = program_.dimensions().FactorsOf({is.operands[0], 0});
+    // With several indices, as in a vmap, one of them counts the examples. A slice has none.
+    const std::vector<std::int64_t> along = Integers(Attribute(is.attributes, "start_index_map"));
+    if (along.size() == 1 && along[0] >= 0 && std::cmp_less(along[0], dims.size())) addressed_.insert(dims[along[0]]);
+    // The partitioner makes slices, too, which have the name of another operation.
+    if (!is.op_name.ends_with("dynamic_slice")) return;
+    const std::vector<std::int64_t> taken = Integers(Attribute(is.attributes, "dynamic_slice_sizes"));
+    for (std::size_t dim = 0; dim < std::min(dims.size(), taken.size()); ++dim) {
+      if (taken[dim] > 1 && taken[dim] < program_.ShapeOf({is.operands[0], 0}).dims[dim]) addressed_.insert(dims[dim]);
+    }
+  }
+
+  void AddSoftmax(const HloInstruction& is) {
+    const ArrayId array{is.operands[0], 0};
+    const ArrayGroups groups = program_.dimensions().GroupsOf(array);
+    for (const std::int64_t dim : Integers(Attribute(is.attributes, "dimensions"))) {
+      if (dim < 0 || std::cmp_greater_equal(dim, groups.size()) || groups[dim].empty()) continue;
+      Axis along = MakeAxis(groups[dim], program_.ShapeOf(array).dims[dim]);
+      if (softmaxes_.size() < kMostKinds && std::ranges::find(softmaxes_, along) == softmaxes_.end())
+        softmaxes_.push_back(std::move(along));
+    }
+  }
+
+  void FindBatch() {
+    // The leading dimension of an input that no weight has; if there are several, the one whose values have most bytes.
+    std::int64_t best = -1;
+    // First consider inputs, then all arguments but state, then dimensions of weights.
+    for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {
+      std::set<std::pair<Groups, std::int64_t>> seen;
+      for (const ProgramParameter& parameter : program_.parameters()) {
+        if (IsState(parameter) || (lenience == 0 && RoleOf(parameter) != Role::kInput)) continue;
+        const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter.array);
+        // A scalar, a batch of 1, or a table.
+        if (dims.empty() || dims[0].empty() || addressed_.contains(dims[0])) continue;
+        const Axis axis = MakeAxis(dims[0]);
+        if (AnyIs(axis.groups, lenience < 2 ? kNoExamples | kOfWeights : unsigned{kNoExamples})) continue;
+        if (seen.size() >= kMostKinds || !seen.emplace(axis.groups, axis.size).second) continue;
+        const Axis restored = Restored(axis);
+        if (lenience > 0 && AllAre(restored.groups, kShifted)) continue;
+        const std::int64_t bytes = BytesWith(restored);
+        if (bytes <= best) continue;
+        best = bytes;
+        batch_ = restored;
+      }
+    }
+    if (batch_) JoinBatches();
+  }
+
+  // If an argument's leading dimension is as long as the batch, treats it as the batch: propagation may have lost it.
+  void JoinBatches() {
+    std::size_t lost = 0;
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter.array);
+      if (IsState(parameter) || dims.empty()) continue;
+      const Axis axis = MakeAxis(dims[0]);
+      if (axis.groups.size() != batch_.groups.size() || axis.size != batch_.size || axis == batch_ ||
+          AnyIs(axis.groups, kOfWeights) || ++lost > kMostKinds)
+        continue;
+      const auto join = [&](ArrayGroups& dimensions) {
+        for (Groups& groups : dimensions) {
+          const auto found = std::ranges::search(groups, axis.groups);
+          if (!found.empty()) std::ranges::copy(batch_.groups, found.begin());
+        }
+      };
+      for (ValueClass& arrays : classes_) join(arrays.groups);
+      for (ArrayGroups& dimensions : parameter_groups_) join(dimensions);
+    }
+  }
+
+  // The non-leading dimensions of inputs, and the dimensions that loops stack along.
+  std::vector<Axis> SequenceCandidates() {
+    std::vector<Axis> candidates;
+    std::set<std::pair<Groups, std::int64_t>> seen;
+    const auto is_shared = [&](const ProgramParameter& parameter) {
+      const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
+      return batch_ && !Has(parameter, batch_) && std::ranges::count(dims, batch_.size) == 0;
+    };
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (!IsState(parameter) && is_shared(parameter)) Mark(GroupsOf(parameter), kShared);
+    }
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (IsState(parameter) || is_shared(parameter)) continue;
+      const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter.array);
+      for (std::size_t dim = 1; dim < dims.size(); ++dim) {
+        if (dims[dim].empty() || seen.size() >= kMostKinds) continue;
+        const Axis axis = MakeAxis(dims[dim]);
+        if (!seen.emplace(axis.groups, axis.size).second) continue;
+        const Axis restored = Restored(axis);
+        candidates.push_back(AnyIs(restored.groups, kShared) ? axis : restored);
+      }
+    }
+    for (const Loop& loop : program_.dimensions().loops()) {
+      if (loop.factor && candidates.size() < 2 * kMostKinds) candidates.push_back(MakeAxis(FactorIds{loop.factor}));
+    }
+    return candidates;
+  }
+
+  // Chooses the candidate with most bytes of values among those that no weight has.
+  void FindSequence() {
+    std::int64_t best = 0;
+    for (const Axis& axis : SequenceCandidates()) {
+      if (Share(axis.groups, batch_.groups) || axis.size < kShortestSequence || AnyIs(axis.groups, kOfWeights))
+        continue;
+      const std::int64_t bytes = BytesWith(axis);
+      if (bytes <= best) continue;
+      best = bytes;
+      sequence_ = axis;
+    }
+  }
+
+  // The capacity of experts: a dimension that no parameter has, beside a dimension of weights, which tokens are
+  // compared with (a one-hot dispatch) or written to (a scatter). Programs compute it from the number of tokens.
+  void FindSlots() {
+    if (!is_of_tokens()) return;
+    Mark({batch_.groups, sequence_.groups}, kOfArguments);
+    for (const ArrayGroups& array : parameter_groups_) Mark(array, kOfArguments);
+    for (const ClassId id : large_) {
+      if (!HasFeature(classes_[id].groups)) continue;
+      for (const Groups& groups : classes_[id].groups) {
+        if (groups.size() == 1 && AllAre(groups, kCompared) && !AnyIs(groups, kOfArguments)) slots_.insert(groups[0]);
+      }
+    }
+  }
+
+  // The groups of a product's free dimensions without the batch and the dimensions of weights, such as grouped heads.
+  Groups Positions(const FactorIds& factors) const {
+    Groups positions = program_.dimensions().GroupsOf(factors);
+    std::erase_if(positions, [&](GroupId group) { return Contains(batch_.groups, group) || Is(group, kOfWeights); });
+    return positions;
+  }
+
+  // Finds attention and the vocabulary.
+  void FindAttention() {
+    // The vocabulary is the dimension that a maximum reduces, for a softmax, and that a weight has. Features are not
+    // reduced by a maximum. The experts of a router are, but an expert has a matrix, while a class has only a row.
+    for (const Axis& along : softmaxes_) {
+      if (AnyIs(along.groups, kOfWeights) && !AnyIs(along.groups, kOfMatrices) && along.size > vocabulary_.size)
+        vocabulary_ = along;
+    }
+    // An input with features that has a dimension twice holds pairs. Among pairs, scores have a bias, which the kernels
+    // do not take.
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const ArrayGroups& array = GroupsOf(parameter);
+      if (!IsState(parameter) && HasFeature(array) && !Repeated(array).empty()) return;
+    }
+    // Attention scores are a batched product of two activations that contracts features. No weight has its free
+    // dimensions, the positions of queries and keys. A softmax over the keys follows, or the op name mentions
+    // attention. Otherwise it is another pairwise product, such as one that assigns tokens to experts.
+    for (const Product& product : program_.dimensions().products()) {
+      if (attention_.size() >= kMostKinds) break;
+      const Groups queries = Positions(product.left);
+      const Groups keys = Positions(product.right);
+      const Groups summed = program_.dimensions().GroupsOf(product.contracted);
+      if (IsBackward(product.instruction) || queries.empty() || keys.empty() || product.batch.empty() ||
+          summed.empty() || !AllAre(summed, kOfWeights))
+        continue;
+      const auto is_of_keys = [&](const Axis& along) { return Share(along.groups, keys); };
+      if (IsAttention(program_.At(product.instruction).op_name) || std::ranges::any_of(softmaxes_, is_of_keys))
+        attention_.insert({queries, keys});
+    }
+  }
+
+  void FindRoles(const RoleWords& role_words) {
+    const std::vector<ProgramParameter>& parameters = program_.parameters();
+    std::set<std::string> returned;  // shapes of outputs
+    for (const ProgramOutput& output : program_.outputs()) returned.insert(program_.ShapeOf(output.array).shape);
+    std::set<ArrayDims> weights;  // dimensions over all devices
+    std::set<std::string> trees;
+    std::set<std::string> paths;
+    for (const ProgramParameter& parameter : parameters) {
+      if (PathWords(parameter.path).size() > 2) trees.insert(parameter.Argument());
+      paths.insert(parameter.path);
+    }
+    for (const ProgramParameter& parameter : parameters) {
+      const ArrayShape& shape = program_.ShapeOf(parameter.array);
+      const bool is_returned = returned.contains(shape.shape);
+      // Adam's second moment "v" comes with the first, "m"; the "v" of attention does not.
+      static const Regex second(R"(\bv\b)");
+      std::string first = parameter.path;
+      const bool is_value = re2::RE2::GlobalReplace(&first, second, "m") > 0 && !paths.contains(first);
+      std::string path = parameter.path;
+      if (is_value) re2::RE2::GlobalReplace(&path, second, "value");
+      roles_.push_back(
+          NamedRole(path, shape.dtype, role_words, is_returned && trains_, trees.contains(parameter.Argument())));
+      if (roles_.back() == Role::kWeights) weights.insert(parameter.WholeDims(shape.dims));
+    }
+    for (const ProgramParameter& parameter : parameters) {
+      Role& role = roles_[parameter.place];
+      const ArrayShape& shape = program_.ShapeOf(parameter.array);
+      // Short names ("m", "v") are optimizer state only if weights of the same shape exist.
+      if (role == Role::kOptimizerState && shape.dims.size() > 1 &&
+          !weights.contains(parameter.WholeDims(shape.dims)) &&
+          std::ranges::none_of(role_words.optimizer_parts,
+                               [&](const std::string& part) { return Mentions(parameter.path, part); }))
+        role = Role::kOther;
+    }
+  }
+
+  void FindWeightDims() {
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      if (RoleOf(parameter) != Role::kWeights) continue;
+      ArrayDims dims = program_.ShapeOf(parameter.array).dims;
+      ArrayDims whole = parameter.WholeDims(dims);
+      for (ArrayDims* of : {&dims, &whole}) {
+        weight_dims_.insert(SortedDims(*of));
+        for (std::size_t d = 0; of->size() > 2 && d < of->size(); ++d) {
+          ArrayDims layer = *of;
+          layer.erase(layer.begin() + static_cast<std::ptrdiff_t>(d));
+          weight_dims_.insert(SortedDims(std::move(layer)));
+        }
+      }
+    }
+  }
+
+  ValueKind KindOfArray(const ProgramValue& value) const {
+    const InstructionId made_by = value.array.instruction;
+    const HloInstruction& is = program_.At(made_by);
+    const ArrayGroups& groups = GroupsOf(value.id);
+    if (IsScores(value.id)) return ValueKind::kAttentionScores;
+    if (IsPerExample(value.id)) {
+      if (Has(value.id, vocabulary_)) return ValueKind::kLogits;
+      return trains_ && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;
+    }
+    const bool of_weights = weight_dims_.contains(SortedDims(program_.ShapeOf(value.array).dims));
+    const bool has_weight_dims = std::ranges::all_of(
+        groups, [&](const Groups& dimension) { return dimension.empty() || AnyIs(dimension, kOfWeights); });
+    const bool gathers = is.opcode.starts_with("all-gather") ||
+                         ((is.opcode == "fusion" || is.opcode.starts_with("async-")) &&
+                          std::ranges::any_of(is.calls, [&](ComputationId id) { return gathering_.contains(id); }));
+    if (gathers && (of_weights || has_weight_dims)) return ValueKind::kGatheredWeights;
+    if (of_weights) return IsBackward(made_by) ? ValueKind::kGradients : ValueKind::kTemporaries;
+    return trains_ && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;
+  }
+
+  void FindKinds() {
+    std::map<int, Role> roles;  // by number of the entry computation's parameter: of its last array
+    for (const ProgramParameter& parameter : program_.parameters()) roles[parameter.number] = RoleOf(parameter);
+    for (const ProgramValue& value : program_.values()) {
+      const MemoryAllocation& allocation = program_.AllocationOf(value);
+      const bool is_argument = allocation.kind == AllocationKind::kArgument;
+      const auto role = roles.find(allocation.parameter);
+      ValueKind kind = ValueKind::kInputs;
+      if (allocation.kind == AllocationKind::kConstant) {
+        kind = ValueKind::kConstants;
+      } else if (!value.array || (is_argument && role == roles.end())) {
+        kind = ValueKind::kUnknown;
+      } else if (!is_argument) {
+        kind = KindOfArray(value);
+      } else if (role->second == Role::kWeights) {
+        kind = ValueKind::kWeights;
+      } else if (role->second == Role::kOptimizerState) {
+        kind = ValueKind::kOptimizerState;
+      }
+      kinds_.push_back(kind);
+    }
+  }
+
+  std::vector<ClassId> large_;  // arrays of at least kLargeEnough bytes
+  Indexed<GroupId, unsigned> uses_;
+  std::vector<Axis> softmaxes_;        // dimensions along which the program takes a softmax or argmax
+  std::set<ArrayDims> weight_dims_;    // sorted dimensions of weights: per device, unsharded, and of one layer
+  std::set<ComputationId> gathering_;  // that contain an all-gather
+  std::set<FactorIds> addressed_;  // dimensions that a gather indexes, or of which the program takes parts by position
+};
 
 }  // namespace
 
-Semantics::Semantics(const Program& program, const RoleWords& role_words) : program_(program) {
-  const std::vector<HloInstruction>& instructions = program.module().instructions;
-  trains_ = std::any_of(instructions.begin(), instructions.end(),
-                        [](const HloInstruction& instruction) { return IsGradient(instruction.op_name); });
-  for (const ProgramParameter& parameter : program.parameters())
-    parameter_groups_.push_back(program.dimensions().GroupsOf(parameter.array));
-  FindClasses();
-  FindRoles(role_words);
-  has_weights_ = std::any_of(roles_.begin(), roles_.end(),
-                             [](Role role) { return role == Role::kWeights || role == Role::kCache; });
-  FindUses();
-  FindBatch();
-  FindSequence();
-  FindSlots();
-  FindAttention();
-  FindWeightDims();
-  FindKinds();
-}
+Semantics::Semantics(const Program& program, const RoleWords& role_words)
+    : Semantics(SemanticsFinder(program, role_words)) {}
 
-void Semantics::FindClasses() {
-  std::map<std::tuple<const ArrayShape*, std::int64_t, ArrayGroups>, ClassId> known;
-  for (const ProgramValue& value : program_.values()) {
-    const ArrayShape* shape = value.array ? &program_.ShapeOf(value.array) : nullptr;
-    ArrayGroups groups = value.array ? program_.dimensions().GroupsOf(value.array) : ArrayGroups();
-    const auto [found, is_new] = known.try_emplace({shape, value.size, std::move(groups)}, classes_.next_id());
-    const ClassId id = found->second;
-    if (is_new) classes_.push_back({.shape = shape, .groups = std::get<ArrayGroups>(found->first), .size = value.size});
-    if (is_new && shape != nullptr && value.size >= kLargeEnough) large_.push_back(id);
-    ++classes_[id].count;
-    class_of_.push_back(id);
-  }
-}
-
-bool Contains(const Groups& dimension, const Groups& groups) {
-  return std::search(dimension.begin(), dimension.end(), groups.begin(), groups.end()) != dimension.end();
-}
+bool Contains(const Groups& dimension, const Groups& groups) { return !std::ranges::search(dimension, groups).empty(); }
 
 std::uint32_t DimensionsWith(const ArrayGroups& dimensions, const Axis& axis) {
   std::uint32_t found = 0;
@@ -101,26 +525,12 @@ std::uint32_t DimensionsWith(const ArrayGroups& dimensions, const Axis& axis) {
   return found;
 }
 
-Axis Semantics::MakeAxis(const FactorIds& factors) const {
-  std::int64_t size = 1;
-  for (const FactorId factor : factors) size *= program_.dimensions().factors().size(factor);
-  return MakeAxis(program_.dimensions().GroupsOf(factors), size);
-}
-
-Axis Semantics::MakeAxis(const Groups& groups, std::int64_t size) const {
-  const auto shorter = [&](GroupId a, GroupId b) {
-    return program_.dimensions().factors().size(a) < program_.dimensions().factors().size(b);
-  };
-  Axis axis{.groups = groups, .size = size};
-  if (!groups.empty()) axis.longest = *std::max_element(groups.begin(), groups.end(), shorter);
-  return axis;
-}
-
 std::uint32_t Semantics::DimensionsOf(const ArrayGroups& array, const Axis& axis) const {
   std::uint32_t found = DimensionsWith(array, axis);
   if (!axis || (axis != batch_ && axis != sequence_)) return found;
   for (std::size_t dim = 0; dim < array.size(); ++dim) {
-    if (AnyIs(array[dim], kSlots)) found |= std::uint32_t{1} << dim;
+    const auto is_slot = [&](GroupId group) { return slots_.contains(group); };
+    if (std::ranges::any_of(array[dim], is_slot)) found |= std::uint32_t{1} << dim;
   }
   return found;
 }
@@ -128,257 +538,17 @@ std::uint32_t Semantics::DimensionsOf(const ArrayGroups& array, const Axis& axis
 bool Semantics::is_of_tokens() const {
   if (!has_examples() && !has_attention()) return false;
   constexpr std::size_t kMostDimensions = 3;  // examples, positions, features
-  return std::none_of(program_.parameters().begin(), program_.parameters().end(),
-                      [&](const ProgramParameter& parameter) {
-                        return program_.ShapeOf(parameter.array).dims.size() > kMostDimensions &&
-                               RoleOf(parameter) != Role::kCache && Has(parameter, sequence_) && Has(parameter, batch_);
-                      });
-}
-
-std::int64_t Semantics::BytesWith(const Axis& axis) const {
-  std::int64_t bytes = 0;
-  for (const ClassId id : large_) {
-    const ValueClass& arrays = classes_[id];
-    if (DimensionsOf(arrays.groups, axis) != 0) bytes += arrays.count * arrays.size;
-  }
-  return bytes;
-}
-
-// Propagation may lose an axis. Returns another of the same size if it has over ten times the bytes, else `axis`.
-Axis Semantics::Restored(const Axis& axis) const {
-  std::map<Groups, std::int64_t> found;
-  for (const ClassId id : large_) {
-    const ValueClass& arrays = classes_[id];
-    const ArrayDims& dims = arrays.shape->dims;
-    for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-      const Groups& groups = arrays.groups[dim];
-      if (dims[dim] == axis.size && !AnyIs(groups, kOfWeights)) found[groups] += arrays.count * arrays.size;
-    }
-  }
-  const auto most =
-      std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == found.end() || most->second <= 10 * BytesWith(axis) ? axis : MakeAxis(most->first, axis.size);
-}
-
-void Semantics::FindUses() {
-  uses_.resize(program_.dimensions().factors().next().value);
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    if (IsState(parameter))
-      Mark(GroupsOf(parameter), GroupsOf(parameter).size() > 2 ? kOfWeights | kOfMatrices : kOfWeights);
-  }
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    const ArrayGroups& array = GroupsOf(parameter);
-    if (!IsState(parameter)) Mark(Repeated(array), kNoExamples);
-    if (RoleOf(parameter) != Role::kInput || IsFloat(program_.ShapeOf(parameter.array).dtype)) continue;
-    // A table of learned positions has a dimension of the tokens, which is no feature.
-    for (const Groups& groups : array) {
-      for (const GroupId group : groups) uses_[group] &= ~unsigned{kOfWeights};
-    }
-  }
-  for (const Loop& loop : program_.dimensions().loops()) {
-    // The compiler makes loops, too, such as one over the examples of a gather.
-    if (loop.factor && program_.At(loop.instruction).op_name.ends_with("while"))
-      Mark(Groups{program_.dimensions().GroupOf(loop.factor)}, kNoExamples);
-  }
-  for (const InstructionId id : program_.module().instructions.ids()) FindUsesOf(id);
-}
-
-void Semantics::FindUsesOf(InstructionId instruction) {
-  const HloModule& module = program_.module();
-  const HloInstruction& is = program_.At(instruction);
-  if (is.opcode.starts_with("all-gather")) gathering_.insert(is.computation);
-  if (FindsLargest(module, is)) AddSoftmax(is);
-  if (is.operands.empty() || program_.dimensions().LeafCount(instruction) == 0) return;
-  if (is.Is({"slice", "pad", "concatenate"})) FindShifted(instruction);
-  if (is.Is({"gather", "dynamic-slice"}) && program_.dimensions().LeafCount(is.operands[0]) > 0) FindAddressed(is);
-  const bool is_one_hot = ComparesArrays(module, is) && Attribute(is.attributes, "direction") == "EQ";
-  if (!is_one_hot && !(is.opcode == "scatter" && is.operands.size() > 2)) return;
-  for (const Groups& groups : program_.dimensions().GroupsOf({instruction, 0})) {
-    if (groups.size() == 1) Mark(groups, kCompared);
-  }
-}
-
-// Marks dimensions that the instruction cuts or pads to a length that does not divide theirs.
-void Semantics::FindShifted(InstructionId instruction) {
-  const ArrayDims& from = program_.module().ShapeOf(program_.At(instruction).operands[0]).array.dims;
-  const ArrayDims& to = program_.module().ShapeOf(instruction).array.dims;
-  for (std::size_t dim = 0; from.size() == to.size() && dim < to.size(); ++dim) {
-    const auto [shorter, longer] = std::minmax(from[dim], to[dim]);
-    if (shorter > 1 && longer / shorter <= 8 && longer % shorter != 0)
-      Mark(program_.dimensions().GroupsOf({instruction, 0})[dim], kShifted);
-  }
-}
-
-// Finds rows that a program looks up, such as those of a data set or the pages of a cache: they are no examples.
-void Semantics::FindAddressed(const HloInstruction& is) {
-  const std::vector<FactorIds> dims = program_.dimensions().FactorsOf({is.operands[0], 0});
-  // With several indices, as in a vmap, one of them counts the examples. A slice has none.
-  const std::vector<std::int64_t> along = Integers(Attribute(is.attributes, "start_index_map"));
-  if (along.size() == 1 && along[0] >= 0 && std::cmp_less(along[0], dims.size())) addressed_.insert(dims[along[0]]);
-  // The partitioner makes slices, too, which have the name of another operation.
-  if (!is.op_name.ends_with("dynamic_slice")) return;
-  const std::vector<std::int64_t> taken = Integers(Attribute(is.attributes, "dynamic_slice_sizes"));
-  for (std::size_t dim = 0; dim < std::min(dims.size(), taken.size()); ++dim) {
-    if (taken[dim] > 1 && taken[dim] < program_.ShapeOf({is.operands[0], 0}).dims[dim]) addressed_.insert(dims[dim]);
-  }
-}
-
-void Semantics::AddSoftmax(const HloInstruction& is) {
-  const ArrayId array{is.operands[0], 0};
-  const ArrayGroups groups = program_.dimensions().GroupsOf(array);
-  for (const std::int64_t dim : Integers(Attribute(is.attributes, "dimensions"))) {
-    if (dim < 0 || std::cmp_greater_equal(dim, groups.size()) || groups[dim].empty()) continue;
-    Axis along = MakeAxis(groups[dim], program_.ShapeOf(array).dims[dim]);
-    if (softmaxes_.size() < kMostKinds && std::find(softmaxes_.begin(), softmaxes_.end(), along) == softmaxes_.end())
-      softmaxes_.push_back(std::move(along));
-  }
-}
-
-void Semantics::FindBatch() {
-  // The leading dimension of an input that no weight has; if there are several, the one whose values have most bytes.
-  std::int64_t best = -1;
-  // First consider inputs, then all arguments but state, then dimensions of weights.
-  for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {
-    std::set<std::pair<Groups, std::int64_t>> seen;
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      if (IsState(parameter) || (lenience == 0 && RoleOf(parameter) != Role::kInput)) continue;
-      const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter.array);
-      // A scalar, a batch of 1, or a table.
-      if (dims.empty() || dims[0].empty() || addressed_.contains(dims[0])) continue;
-      const Axis axis = MakeAxis(dims[0]);
-      if (AnyIs(axis.groups, lenience < 2 ? kNoExamples | kOfWeights : unsigned{kNoExamples})) continue;
-      if (seen.size() >= kMostKinds || !seen.emplace(axis.groups, axis.size).second) continue;
-      const Axis restored = Restored(axis);
-      if (lenience > 0 && AllAre(restored.groups, kShifted)) continue;
-      const std::int64_t bytes = BytesWith(restored);
-      if (bytes <= best) continue;
-      best = bytes;
-      batch_ = restored;
-    }
-  }
-  if (batch_) JoinBatches();
-}
-
-// If an argument's leading dimension is as long as the batch, treats it as the batch: propagation may have lost it.
-void Semantics::JoinBatches() {
-  std::size_t lost = 0;
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter.array);
-    if (IsState(parameter) || dims.empty()) continue;
-    const Axis axis = MakeAxis(dims[0]);
-    if (axis.groups.size() != batch_.groups.size() || axis.size != batch_.size || axis == batch_ ||
-        AnyIs(axis.groups, kOfWeights) || ++lost > kMostKinds)
-      continue;
-    const auto join = [&](ArrayGroups& dimensions) {
-      for (Groups& groups : dimensions) {
-        const auto found = std::search(groups.begin(), groups.end(), axis.groups.begin(), axis.groups.end());
-        if (found != groups.end()) std::copy(batch_.groups.begin(), batch_.groups.end(), found);
-      }
-    };
-    for (ValueClass& arrays : classes_) join(arrays.groups);
-    for (ArrayGroups& dimensions : parameter_groups_) join(dimensions);
-  }
-}
-
-// The non-leading dimensions of inputs, and the dimensions that loops stack along.
-std::vector<Axis> Semantics::SequenceCandidates() {
-  std::vector<Axis> candidates;
-  std::set<std::pair<Groups, std::int64_t>> seen;
-  const auto is_shared = [&](const ProgramParameter& parameter) {
-    const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
-    return batch_ && !Has(parameter, batch_) && std::count(dims.begin(), dims.end(), batch_.size) == 0;
-  };
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    if (!IsState(parameter) && is_shared(parameter)) Mark(GroupsOf(parameter), kShared);
-  }
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    if (IsState(parameter) || is_shared(parameter)) continue;
-    const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter.array);
-    for (std::size_t dim = 1; dim < dims.size(); ++dim) {
-      if (dims[dim].empty() || seen.size() >= kMostKinds) continue;
-      const Axis axis = MakeAxis(dims[dim]);
-      if (!seen.emplace(axis.groups, axis.size).second) continue;
-      const Axis restored = Restored(axis);
-      candidates.push_back(AnyIs(restored.groups, kShared) ? axis : restored);
-    }
-  }
-  for (const Loop& loop : program_.dimensions().loops()) {
-    if (loop.factor && candidates.size() < 2 * kMostKinds) candidates.push_back(MakeAxis(FactorIds{loop.factor}));
-  }
-  return candidates;
-}
-
-// Chooses the candidate with most bytes of values among those that no weight has.
-void Semantics::FindSequence() {
-  std::int64_t best = 0;
-  for (const Axis& axis : SequenceCandidates()) {
-    if (Share(axis.groups, batch_.groups) || axis.size < kShortestSequence || AnyIs(axis.groups, kOfWeights)) continue;
-    const std::int64_t bytes = BytesWith(axis);
-    if (bytes <= best) continue;
-    best = bytes;
-    sequence_ = axis;
-  }
-}
-
-// The capacity of experts: a dimension that no parameter has, beside a dimension of weights, which tokens are compared
-// with (a one-hot dispatch) or written to (a scatter). Programs compute it from the number of tokens.
-void Semantics::FindSlots() {
-  if (!is_of_tokens()) return;
-  Mark({batch_.groups, sequence_.groups}, kOfArguments);
-  for (const ArrayGroups& array : parameter_groups_) Mark(array, kOfArguments);
-  for (const ClassId id : large_) {
-    if (!HasFeature(classes_[id].groups)) continue;
-    for (const Groups& groups : classes_[id].groups) {
-      if (groups.size() == 1 && AllAre(groups, kCompared) && !AnyIs(groups, kOfArguments)) Mark(groups, kSlots);
-    }
-  }
-}
-
-// The groups of a product's free dimensions without the batch and the dimensions of weights, such as grouped heads.
-Groups Semantics::Positions(const FactorIds& factors) const {
-  Groups positions = program_.dimensions().GroupsOf(factors);
-  std::erase_if(positions, [&](GroupId group) { return Contains(batch_.groups, group) || Is(group, kOfWeights); });
-  return positions;
-}
-
-// Finds attention and the vocabulary.
-void Semantics::FindAttention() {
-  // The vocabulary is the dimension that a maximum reduces, for a softmax, and that a weight has. Features are not
-  // reduced by a maximum. The experts of a router are, but an expert has a matrix, while a class has only a row.
-  for (const Axis& along : softmaxes_) {
-    if (AnyIs(along.groups, kOfWeights) && !AnyIs(along.groups, kOfMatrices) && along.size > vocabulary_.size)
-      vocabulary_ = along;
-  }
-  // An input with features that has a dimension twice holds pairs. Among pairs, scores have a bias, which the kernels
-  // do not take.
-  for (const ProgramParameter& parameter : program_.parameters()) {
-    const ArrayGroups& array = GroupsOf(parameter);
-    if (!IsState(parameter) && HasFeature(array) && !Repeated(array).empty()) return;
-  }
-  // Attention scores are a batched product of two activations that contracts features. No weight has its free
-  // dimensions, the positions of queries and keys. A softmax over the keys follows, or the op name mentions attention.
-  // Otherwise it is another pairwise product, such as one that assigns tokens to experts.
-  for (const Product& product : program_.dimensions().products()) {
-    if (attention_.size() >= kMostKinds) break;
-    const Groups queries = Positions(product.left);
-    const Groups keys = Positions(product.right);
-    const Groups summed = program_.dimensions().GroupsOf(product.contracted);
-    if (IsBackward(product.instruction) || queries.empty() || keys.empty() || product.batch.empty() || summed.empty() ||
-        !AllAre(summed, kOfWeights))
-      continue;
-    const auto is_of_keys = [&](const Axis& along) { return Share(along.groups, keys); };
-    if (IsAttention(program_.At(product.instruction).op_name) ||
-        std::any_of(softmaxes_.begin(), softmaxes_.end(), is_of_keys))
-      attention_.insert({queries, keys});
-  }
+  return std::ranges::none_of(program_.parameters(), [&](const ProgramParameter& parameter) {
+    return program_.ShapeOf(parameter.array).dims.size() > kMostDimensions && RoleOf(parameter) != Role::kCache &&
+           Has(parameter, sequence_) && Has(parameter, batch_);
+  });
 }
 
 bool Semantics::IsScores(ValueId value) const {
   const auto count = [&](const Groups& positions) {
-    return std::count_if(GroupsOf(value).begin(), GroupsOf(value).end(),
-                         [&](const Groups& groups) { return Contains(groups, positions); });
+    return std::ranges::count_if(GroupsOf(value), [&](const Groups& groups) { return Contains(groups, positions); });
   };
-  return std::any_of(attention_.begin(), attention_.end(), [&](const auto& pair) {
+  return std::ranges::any_of(attention_, [&](const auto& pair) {
     const auto& [queries, keys] = pair;
     return queries == keys ? count(queries) > 1 : count(queries) > 0 && count(keys) > 0;
   });

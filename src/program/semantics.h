@@ -14,13 +14,6 @@
 
 namespace whyoom {
 
-// Whether arrays of this type are quantized numbers.
-inline bool IsQuantized(std::string_view dtype) {
-  return dtype == "s8" || dtype == "u8" || dtype == "s4" || dtype == "u4" || dtype.starts_with("f8");
-}
-
-inline bool IsFloat(std::string_view dtype) { return dtype == kBfloat16 || dtype == "f16" || dtype == "f32"; }
-
 enum class Role { kWeights, kOptimizerState, kInput, kCache, kOther };
 
 // The kinds of memory in the JSON contract, except padding and fragmentation.
@@ -59,7 +52,7 @@ using ClassId = Index<ValueClass>;
 
 // Whether a dimension contains this group, or these groups consecutively.
 inline bool Contains(const Groups& dimension, GroupId group) {
-  return std::find(dimension.begin(), dimension.end(), group) != dimension.end();
+  return std::ranges::find(dimension, group) != dimension.end();
 }
 bool Contains(const Groups& dimension, const Groups& groups);
 
@@ -111,72 +104,16 @@ class Semantics {
     return IsDifferentiated(name) && !IsTransposed(name);
   }
 
- private:
-  // How the program uses a group of dimensions; a bit for each use.
-  enum Use : unsigned {
-    kOfWeights = 1,     // a feature: weights or optimizer state have it
-    kOfMatrices = 2,    // weights with more than two dimensions have it
-    kNoExamples = 4,    // a loop counts them one by one, or an argument has them twice
-    kShifted = 8,       // values move along it, as along a side of a field
-    kCompared = 16,     // of a comparison of arrays or a scatter: maybe of the slots of experts
-    kOfArguments = 32,  // an argument has it
-    kShared = 64,       // of arguments that the examples share, such as the pages of a cache
-    kSlots = 128        // slots of experts: their number is computed from that of the tokens
-  };
-  // roles.cc
-  void FindRoles(const RoleWords& role_words);
-  void FindWeightDims();
-  void FindKinds();
-  ValueKind KindOfArray(const ProgramValue& value) const;
-
-  // semantics.cc
-  void FindClasses();
-  void FindUses();
-  void FindUsesOf(InstructionId instruction);
-  void FindShifted(InstructionId instruction);
-  void FindAddressed(const HloInstruction& is);
-  void FindBatch();
-  void JoinBatches();
-  std::vector<Axis> SequenceCandidates();
-  void FindSequence();
-  void FindSlots();
-  void FindAttention();
-  void AddSoftmax(const HloInstruction& is);
-  Groups Positions(const FactorIds& factors) const;
-
-  void Mark(const Groups& groups, unsigned use) {
-    for (const GroupId group : groups) uses_[group] |= use;
-  }
-  void Mark(const ArrayGroups& array, unsigned use) {
-    for (const Groups& groups : array) Mark(groups, use);
-  }
-  bool Is(GroupId group, unsigned use) const { return (uses_[group] & use) != 0; }
-  bool AnyIs(const Groups& groups, unsigned use) const {
-    return std::any_of(groups.begin(), groups.end(), [&](GroupId group) { return Is(group, use); });
-  }
-  bool AllAre(const Groups& groups, unsigned use) const {
-    return std::all_of(groups.begin(), groups.end(), [&](GroupId group) { return Is(group, use); });
-  }
-  bool HasFeature(const ArrayGroups& array) const {
-    return std::any_of(array.begin(), array.end(), [&](const Groups& groups) { return AnyIs(groups, kOfWeights); });
-  }
-  std::int64_t BytesWith(const Axis& axis) const;  // of large values that have the axis
-  Axis Restored(const Axis& axis) const;           // another axis of its size that far more bytes have, or `axis`
-  Axis MakeAxis(const FactorIds& factors) const;
-  Axis MakeAxis(const Groups& groups, std::int64_t size) const;
+ protected:
+  explicit Semantics(const Program& program) : program_(program) {}
 
   const Program& program_;
   Indexed<ClassId, ValueClass> classes_;
   Indexed<ValueId, ClassId> class_of_;
-  std::vector<ClassId> large_;  // arrays of at least kLargeEnough bytes
   std::vector<ArrayGroups> parameter_groups_;
   std::vector<Role> roles_;  // by parameter
   Indexed<ValueId, ValueKind> kinds_;
-  Indexed<GroupId, unsigned> uses_;
-  std::vector<Axis> softmaxes_;        // dimensions along which the program takes a softmax or argmax
-  std::set<ArrayDims> weight_dims_;    // sorted dimensions of weights: per device, unsharded, and of one layer
-  std::set<ComputationId> gathering_;  // that contain an all-gather
-  std::set<FactorIds> addressed_;  // dimensions that a gather indexes, or of which the program takes parts by position
+  std::set<GroupId> slots_;                        // of experts: their number is computed from that of the tokens
   std::set<std::pair<Groups, Groups>> attention_;  // groups of query and key positions; equal for self-attention
   Axis batch_;
   Axis sequence_;

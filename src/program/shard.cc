@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "program/remedies.h"
 
@@ -14,7 +13,7 @@ namespace {
 
 using AxisNames = std::set<std::string>;
 
-constexpr int kMostAxesTried = 8;  // each costs a simulation of the program
+constexpr std::size_t kMostAxesTried = 8;  // each costs a simulation of the program
 
 // Finds the mesh axes that split values: those that split the same dimensions of arguments.
 class MeshUse {
@@ -39,6 +38,7 @@ class MeshUse {
         }
       }
     }
+    while (mesh_.size() > kMostAxesTried) mesh_.erase(std::prev(mesh_.end()));
   }
 
   const Mesh& mesh() const { return mesh_; }     // axes of several devices
@@ -67,7 +67,7 @@ class MeshUse {
   }
   bool Splits(const std::string& axis, ArrayId array) const {
     const std::vector<AxisNames> axes = AxesOf(array);
-    return std::any_of(axes.begin(), axes.end(), [&](const AxisNames& of_dim) { return of_dim.contains(axis); });
+    return std::ranges::any_of(axes, [&](const AxisNames& of_dim) { return of_dim.contains(axis); });
   }
 
  private:
@@ -98,10 +98,7 @@ class Splitter {
         devices_(devices) {}
 
   std::optional<ModifiedProgram> Best() {
-    int tried = 0;
-    const Mesh free = use_.mesh().empty() ? Mesh{{"", devices_}} : use_.mesh();
-    for (const auto& [axis, devices] : free) {
-      if (++tried > kMostAxesTried || simulator_.IsStopped()) break;
+    for (const auto& [axis, devices] : use_.mesh().empty() ? Mesh{{"", devices_}} : use_.mesh()) {
       TryState(axis, devices);
       const Axis batch = semantics_.batch();
       const bool by_batch = !use_.any_split() && batch && batch.size % devices == 0;
@@ -116,9 +113,7 @@ class Splitter {
   // Lengthens one axis of the mesh: arrays that it splits are split further, unless they are gathered.
   std::optional<ModifiedProgram> Lengthen() {
     if (use_.mesh().empty() && program_.partitions() <= 1) return Best();
-    int tried = 0;
     for (const auto& [axis, devices] : use_.mesh()) {
-      if (++tried > kMostAxesTried || simulator_.IsStopped()) break;
       Consider({.sizes = simulator_.Resized([&, axis = axis](const ProgramValue& value) {
                   return use_.Splits(axis, value.array) ? value.size / devices_ : value.size;
                 }),
@@ -132,6 +127,7 @@ class Splitter {
 
  private:
   void Consider(ModifiedProgram modified, const std::string& axis) {
+    if (simulator_.IsStopped()) return;
     // Arrays that are sent to the host are gathered first.
     for (const ArrayDims& dims : SentToHost(program_)) {
       for (const ProgramValue& value : program_.values()) {
@@ -169,9 +165,8 @@ class Splitter {
 
   bool CanSplit(const ProgramParameter& parameter, const std::string& axis, std::int64_t devices) const {
     const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
-    return std::none_of(parameter.axes.begin(), parameter.axes.end(),
-                        [&](const auto& axes) { return std::count(axes.begin(), axes.end(), axis) > 0; }) &&
-           std::any_of(dims.begin(), dims.end(), [&](std::int64_t dim) { return dim > 0 && dim % devices == 0; });
+    return std::ranges::none_of(parameter.axes, [&](const auto& axes) { return std::ranges::count(axes, axis) > 0; }) &&
+           std::ranges::any_of(dims, [&](std::int64_t dim) { return dim > 0 && dim % devices == 0; });
   }
 
   // Splits the dimensions of the largest arrays.
@@ -234,7 +229,7 @@ class Splitter {
     std::vector<std::vector<std::string>> names;
     for (const AxisNames& of_dim : axes) names.emplace_back(of_dim.begin(), of_dim.end());
     names[*best].push_back(best_over_);
-    std::sort(names[*best].begin(), names[*best].end());
+    std::ranges::sort(names[*best]);
     ArraySplit split{.mesh_axis = AxisText(best_over_),
                      .array = program_.NameOf(value.array),
                      .is_argument = program_.InstructionOf(value).opcode == "parameter",

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "program/estimates.h"
@@ -54,7 +53,7 @@ class SignFinder {
   void FindTraining() {
     const auto is_of_jax = [](const HloInstruction& is) { return is.op_name.starts_with("jit("); };
     const std::vector<HloInstruction>& all = program_.module().instructions;
-    if (semantics_.trains() || std::any_of(all.begin(), all.end(), is_of_jax))
+    if (semantics_.trains() || std::ranges::any_of(all, is_of_jax))
       signs_.Set("program_trains", semantics_.trains(), {}, true);
   }
 
@@ -75,9 +74,8 @@ class SignFinder {
       kept.insert(parameter.Argument());
       bytes += parameter.size;
     }
-    const auto is_plain = [](const std::string& name) { return std::all_of(name.begin(), name.end(), IsWordChar); };
-    if (std::all_of(kept.begin(), kept.end(), is_plain))
-      Add("kept_arguments", bytes, fmt::format("'{}'", fmt::join(kept, "', '")));
+    const auto is_plain = [](const std::string& name) { return std::ranges::all_of(name, IsWordChar); };
+    if (std::ranges::all_of(kept, is_plain)) Add("kept_arguments", bytes, fmt::format("'{}'", fmt::join(kept, "', '")));
   }
 
   void FindWholeState() {
@@ -101,15 +99,14 @@ class SignFinder {
 
   void FindFloat64() {
     const HloModule& before = program_.before();
-    std::int64_t most = 0;
-    InstructionId largest;
-    for (const InstructionId id : before.instructions.ids()) {
+    const std::vector<InstructionId> all = before.instructions.ids();
+    const auto bytes = [&](InstructionId id) {
       const ArrayShape& shape = before.ShapeOf(id).array;
-      if (shape.dtype != kFloat64 || ElementCount(shape) * 8 <= most) continue;
-      most = ElementCount(shape) * 8;
-      largest = id;
-    }
-    if (largest) Add("float64", most, ShapeAtLine(before, before.ShapeOf(largest).array, largest));
+      return shape.dtype == kFloat64 ? UnpaddedBytes(shape).value_or(0) : 0;
+    };
+    const auto largest = std::ranges::max_element(all, {}, bytes);
+    if (largest != all.end())
+      Add("float64", bytes(*largest), ShapeAtLine(before, before.ShapeOf(*largest).array, *largest));
   }
 
   // The largest array that is sent to the host. A transfer may send it in parts.
@@ -169,8 +166,7 @@ class SignFinder {
         const HloInstruction& maker = before.instructions[MakerOf(before, id, {"broadcast"})];
         return maker.opcode == "constant" && maker.literal == "0";
       };
-      if (is.opcode == "multiply" && weights_.contains(dims) &&
-          std::any_of(is.operands.begin(), is.operands.end(), is_zero))
+      if (is.opcode == "multiply" && weights_.contains(dims) && std::ranges::any_of(is.operands, is_zero))
         frozen_.insert(dims);
     }
   }
@@ -184,7 +180,7 @@ class SignFinder {
     for (const HloInstruction& is : before.instructions) {
       const ArrayDims& dims = before.shapes[is.shape].array.dims;
       if (is.opcode == "compare" && Mentions(is.attributes, "direction=EQ") && dims.size() == 2 && dims[0] == dims[1] &&
-          std::all_of(is.operands.begin(), is.operands.end(), is_iota))
+          std::ranges::all_of(is.operands, is_iota))
         identities_.insert(dims[0]);
     }
   }
@@ -197,9 +193,8 @@ class SignFinder {
       return false;
     const std::int64_t batch = semantics_.batch().size;
     const ArrayDims& dims = program_.ShapeOf(value.array).dims;
-    const auto basis = std::find_if(dims.begin(), dims.end(), [&](std::int64_t dim) {
-      return batch > 1 && dim % batch == 0 && identities_.contains(dim);
-    });
+    const auto basis = std::ranges::find_if(
+        dims, [&](std::int64_t dim) { return batch > 1 && dim % batch == 0 && identities_.contains(dim); });
     return basis != dims.end() &&
            (std::find(dims.begin(), basis, batch) != basis || std::find(basis + 1, dims.end(), batch) != dims.end());
   }
@@ -236,25 +231,14 @@ class SignFinder {
       for (const InstructionId user : program_.UsersOf(same[i])) {
         const bool is_as_large = ElementCount(ArrayOf(user)) == ElementCount(ArrayOf(array));
         if (is_as_large && program_.At(user).Is({"bitcast", "reshape", "fusion"})) same.push_back(user);
-        for (const InstructionId loop : program_.UsersOf(user)) {
-          if (IsUnchanged(loop, program_.At(user), same[i])) return true;
-        }
+        const std::span<const InstructionId> carried = program_.At(user).operands;
+        const std::size_t place = std::ranges::find(carried, same[i]) - carried.begin();
+        const auto is_unchanged = [&](InstructionId loop) { return program_.PassesOn(program_.At(loop), place); };
+        if (program_.At(user).opcode == "tuple" && std::ranges::any_of(program_.UsersOf(user), is_unchanged))
+          return true;
       }
     }
     return false;
-  }
-
-  // Whether the operand of the tuple that enters the loop is the same in each of its steps.
-  bool IsUnchanged(InstructionId loop, const HloInstruction& tuple, InstructionId operand) const {
-    const HloInstruction& is = program_.At(loop);
-    if (is.opcode != "while" || tuple.opcode != "tuple" || is.calls.size() < 2) return false;
-    const HloComputation& body = program_.module().computations[is.calls[1]];
-    const auto place = static_cast<std::size_t>(std::find(tuple.operands.begin(), tuple.operands.end(), operand) -
-                                                tuple.operands.begin());
-    if (!body.root || body.parameters.empty() || place >= program_.At(body.root).operands.size()) return false;
-    const HloInstruction& taken = program_.At(program_.At(body.root).operands[place]);
-    return taken.opcode == "get-tuple-element" && !taken.operands.empty() && taken.operands[0] == body.parameters[0] &&
-           Attribute(taken.attributes, "index") == std::to_string(place);
   }
 
   // Finds results of loops that are copied to donated arrays, and those with a part for each step.
@@ -309,7 +293,7 @@ class SignFinder {
   bool IsOnlySliced(InstructionId array, int depth) const {
     constexpr int kDeepest = 8;
     const std::vector<InstructionId>& users = program_.UsersOf(array);
-    return !users.empty() && depth < kDeepest && std::all_of(users.begin(), users.end(), [&](InstructionId user) {
+    return !users.empty() && depth < kDeepest && std::ranges::all_of(users, [&](InstructionId user) {
       const HloInstruction& is = program_.At(user);
       if (is.Is({"bitcast", "reshape"})) return IsOnlySliced(user, depth + 1);
       if (is.opcode != "fusion" || is.calls.empty()) return is.Is({"slice", "dynamic-slice"});

@@ -5,19 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
-#include <optional>
 #include <set>
 #include <system_error>
 
-#include "facts/array.h"
 #include "input/byte_source.h"
-#include "input/limits.h"
+#include "program/buffer_assignment.h"
 #include "program/dump_files.h"
 #include "program/estimates.h"
-#include "program/hlo.h"
 #include "program/memory.h"
-#include "program/occupancy.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
 
@@ -81,23 +76,6 @@ void Describe(const HloModule& module, InstructionId instruction, Allocation* ro
   row->xla_label = InstructionLabel(module, instruction);
 }
 
-Allocation MakeRow(const MemoryValue& value, AllocationKind kind, const HloModule& module) {
-  Allocation row = RowOfArray(value.size, value.shape);
-  row.kind = kRowKinds[static_cast<int>(kind)];
-  row.xla_label = value.name;
-  if (const InstructionId instruction = module.Find(value.name)) Describe(module, instruction, &row);
-  return row;
-}
-
-// A debug print or callback needs hardly any memory itself, but the array that it sends must be in memory as a whole.
-Allocation MakeTransferRow(const HloModule& module, InstructionId transfer) {
-  Allocation row;
-  row.size_bytes = 512;  // the size of a send in the compiler's reports
-  row.kind = kRowKinds[static_cast<int>(AllocationKind::kTemporaries)];
-  Describe(module, transfer, &row);
-  return row;
-}
-
 std::vector<std::string> SourceFiles(const HloModule& module) {
   std::set<std::string> files;
   for (const SourceFrame& frame : module.frames) {
@@ -107,21 +85,16 @@ std::vector<std::string> SourceFiles(const HloModule& module) {
 }
 
 void SetTotals(const Indexed<AllocationId, MemoryAllocation>& allocations, Evidence* facts) {
-  double arguments = 0;
-  double outputs = 0;
-  double shared = 0;
-  double temporaries = 0;
-  for (const MemoryAllocation& allocation : allocations) {
-    const auto size = static_cast<double>(allocation.size);
-    if (allocation.kind == AllocationKind::kArgument) arguments += size;
-    if (allocation.is_output) outputs += size;
-    if (allocation.is_output && allocation.kind == AllocationKind::kArgument) shared += size;
-    if (allocation.kind == AllocationKind::kTemporaries) temporaries += size;
-  }
-  facts->Set("arguments_bytes", arguments, {});
-  facts->Set("output_bytes", outputs, {});
-  facts->Set("shared_output_bytes", shared, {});
-  facts->Set("hlo_temp_bytes", temporaries, {});
+  const auto set = [&](const char* fact, bool (*counts)(const MemoryAllocation&)) {
+    double bytes = 0;
+    for (const MemoryAllocation& one : allocations) bytes += counts(one) ? static_cast<double>(one.size) : 0;
+    facts->Set(fact, bytes, {});
+  };
+  using One = MemoryAllocation;
+  set("arguments_bytes", [](const One& one) { return one.kind == AllocationKind::kArgument; });
+  set("output_bytes", [](const One& one) { return one.is_output; });
+  set("shared_output_bytes", [](const One& one) { return one.is_output && one.kind == AllocationKind::kArgument; });
+  set("hlo_temp_bytes", [](const One& one) { return one.kind == AllocationKind::kTemporaries; });
 }
 
 // The values that are live at the peak, largest first, then transfers to the host.
@@ -131,8 +104,7 @@ std::vector<Allocation> MakeRows(const DumpFiles& files) {
   for (MemoryAllocation allocation : files.memory.allocations) {
     std::erase_if(allocation.values,
                   [&](const MemoryValue& value) { return value.size < kSmallestRow && value.size != allocation.size; });
-    std::stable_partition(allocation.values.begin(), allocation.values.end(),
-                          [](const MemoryValue& value) { return !HasMadeUpName(value); });
+    std::ranges::stable_partition(allocation.values, [](const MemoryValue& value) { return !HasMadeUpName(value); });
     if (allocation.kind == AllocationKind::kTemporaries) {
       for (const MemoryValue& value : LiveAt(allocation, peak)) values.emplace_back(value, allocation.kind);
     } else if (const MemoryValue* value = NamingValue(allocation)) {
@@ -140,12 +112,22 @@ std::vector<Allocation> MakeRows(const DumpFiles& files) {
       values.back().first.size = allocation.size;
     }
   }
-  std::stable_sort(values.begin(), values.end(),
-                   [](const auto& a, const auto& b) { return a.first.size > b.first.size; });
+  std::ranges::stable_sort(values, [](const auto& a, const auto& b) { return a.first.size > b.first.size; });
   if (values.size() > kMostRows) values.resize(kMostRows);
   std::vector<Allocation> rows;
-  for (const auto& [value, kind] : values) rows.push_back(MakeRow(value, kind, files.text));
-  for (const InstructionId transfer : HostTransfers(files.text)) rows.push_back(MakeTransferRow(files.text, transfer));
+  for (const auto& [value, kind] : values) {
+    Allocation& row = rows.emplace_back(RowOfArray(value.size, value.shape));
+    row.kind = kRowKinds[static_cast<int>(kind)];
+    row.xla_label = value.name;
+    if (const InstructionId instruction = files.text.Find(value.name)) Describe(files.text, instruction, &row);
+  }
+  // A debug print or callback needs hardly any memory itself, but the array that it sends must be in memory as a whole.
+  for (const InstructionId transfer : HostTransfers(files.text)) {
+    Allocation& row = rows.emplace_back();
+    row.size_bytes = 512;  // the size of a send in the compiler's reports
+    row.kind = kRowKinds[static_cast<int>(AllocationKind::kTemporaries)];
+    Describe(files.text, transfer, &row);
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].rank = static_cast<int>(i) + 1;
   for (Allocation& row : rows) TruncateTexts(&row);
   return rows;
@@ -154,7 +136,7 @@ std::vector<Allocation> MakeRows(const DumpFiles& files) {
 void Simulate(DumpFiles files, const RoleWords& role_words, double limit_bytes, const Stop& stop,
               ProgramEstimates* estimates, Problem* problem) {
   const Problem too_large = {files.text_path, "", "the program is too large to estimate the effect of remedies", true};
-  if (files.text.over_limit || (files.whole && IsTooLarge(files.text))) {
+  if (files.text.over_limit || (files.whole && Dimensions::IsTooLarge(files.text))) {
     *problem = too_large;
     return;
   }
@@ -179,18 +161,16 @@ bool AreSameNeed(double need, double used) { return std::abs(need - used) <= 0.0
 }  // namespace
 
 // Reads each file once, since many failures of a log may need the same modules.
-const XlaDump::Need& XlaDump::NeedOfFile(const std::string& buffer_assignment) const {
-  const auto [entry, is_new] = needs_.try_emplace(buffer_assignment);
+const XlaDump::Need& XlaDump::NeedOf(const Module& module) const {
+  const auto [entry, is_new] = needs_.try_emplace(module.assignment);
   Need& need = entry->second;
   if (!is_new) return need;
   const Stop stop(control_, limits_);
-  const std::unique_ptr<ByteSource> source = OpenFile(buffer_assignment, &stop);
+  const std::unique_ptr<ByteSource> source = OpenFile(module.assignment, &stop);
   need.bytes = ReadMemory(*source, nullptr, kMemoryLimits).need_bytes;
-  if (stop.IsRequested()) {
-    need = {0, stop.Why() + ": " + kNeedUnknown};
-  } else if (need.bytes <= 0) {
-    need = {0, source->problem().empty() ? kNoBufferAssignment : std::string(source->problem())};
-  }
+  const std::string problem(source->problem().empty() ? kNoBufferAssignment : source->problem());
+  if (stop.IsRequested()) need = {0, {module.assignment, "", stop.Why() + ": " + kNeedUnknown}};
+  if (need.bytes <= 0 && !stop.IsRequested()) need = {0, {module.assignment, "", problem}};
   return need;
 }
 
@@ -241,15 +221,14 @@ std::vector<const XlaDump::Module*> XlaDump::Compiles(const std::string& name, b
 // failed compile whose need matches the log's figure. If none does, chooses the last one of the name, or the only one.
 const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<double> used) const {
   std::vector<const Module*> failed = Compiles(name, true);
-  std::stable_sort(failed.begin(), failed.end(),
-                   [](const Module* a, const Module* b) { return a->number > b->number; });
+  std::ranges::stable_sort(failed, std::ranges::greater(), &Module::number);
   const Module* last = failed.empty() || (name.empty() && failed.size() > 1) ? nullptr : failed.front();
   if (failed.size() < 2 || !used) return last;
   failed.resize(std::min(failed.size(), kMostCompiles));
   const auto matches = [&](const Module* module) {
-    return AreSameNeed(static_cast<double>(NeedOfFile(module->assignment).bytes), *used);
+    return AreSameNeed(static_cast<double>(NeedOf(*module).bytes), *used);
   };
-  const auto found = std::find_if(failed.begin(), failed.end(), matches);
+  const auto found = std::ranges::find_if(failed, matches);
   if (found == failed.end()) return last;
   const bool is_unclear = name.empty() && std::any_of(std::next(found), failed.end(), matches);
   return is_unclear ? nullptr : *found;
@@ -291,7 +270,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   DumpFiles files = ReadDumpFiles(module, limit_bytes, role_words != nullptr, stop);
   *problem = std::move(files.problem);
   if (!files.usable) return std::nullopt;
-  needs_.try_emplace(module.assignment, Need{files.memory.need_bytes, ""});
+  needs_.try_emplace(module.assignment, Need{files.memory.need_bytes, {}});
   files.failed = files.failed || IsTooMuch(files.memory.need_bytes);
   DumpReading reading;
   reading.failed = files.failed;
@@ -310,7 +289,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   if (!reading.estimates.memory.empty()) {
     const MemoryPart& largest = reading.estimates.memory.front();
     std::string kind = largest.kind;
-    std::replace(kind.begin(), kind.end(), '_', ' ');
+    std::ranges::replace(kind, '_', ' ');
     reading.facts.Set("main_kind", kind, {});
     reading.facts.Set("main_kind_bytes", static_cast<double>(largest.bytes), {});
   }
@@ -323,7 +302,7 @@ const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
   const Module* found = nullptr;
   std::pair<std::int64_t, std::uint64_t> most;  // prefers the last compile of those that need most
   for (const Module* module : compiles) {
-    const std::pair rank(NeedOfFile(module->assignment).bytes, module->number);
+    const std::pair rank(NeedOf(*module).bytes, module->number);
     if (found != nullptr && rank < most) continue;
     most = rank;
     found = module;
@@ -344,10 +323,6 @@ std::optional<DumpReading> XlaDump::ReadAny(const std::string& name, Problem* pr
   return reading;
 }
 
-bool XlaDump::IsTooMuch(std::int64_t need_bytes) const {
-  return fails_above_ > 0 && static_cast<double>(need_bytes) > fails_above_;
-}
-
 std::vector<XlaDump::Module> XlaDump::InputModules() const {
   std::vector<Module> given;
   for (auto [stem, module] : modules_) {
@@ -362,21 +337,10 @@ std::vector<XlaDump::Module> XlaDump::InputModules() const {
       const auto size = path.empty() ? 0 : std::filesystem::file_size(path, error);
       if (!error) module.bytes += size;
     }
-    module.failed = module.failed || (fails_above_ > 0 && IsTooMuch(NeedOfFile(module.assignment).bytes));
+    module.failed = module.failed || (fails_above_ > 0 && IsTooMuch(NeedOf(module).bytes));
     given.push_back(std::move(module));
   }
   return given;
-}
-
-std::int64_t XlaDump::NeedOf(const Module& module, Problem* problem) const {
-  const Need& need = NeedOfFile(module.assignment);
-  if (!need.problem.empty()) *problem = {module.assignment, "", need.problem};
-  return need.bytes;
-}
-
-std::optional<DumpReading> XlaDump::ReadInputModule(const Module& module, const RoleWords& role_words,
-                                                    double limit_bytes, Problem* problem) const {
-  return ReadModule(module, &role_words, limit_bytes, problem);
 }
 
 }  // namespace whyoom

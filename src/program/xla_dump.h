@@ -78,23 +78,27 @@ class XlaDump {
   // The modules that are inputs.
   std::vector<Module> InputModules() const;
 
-  // The total HBM for a module's arguments, outputs, constants and temporaries. Returns 0 and sets `problem` if the
-  // file cannot be read.
-  std::int64_t NeedOf(const Module& module, Problem* problem) const;
+  // The total HBM for a module's arguments, outputs, constants and temporaries. `problem` explains a need of 0.
+  struct Need {
+    std::int64_t bytes = 0;
+    Problem problem;
+  };
+  const Need& NeedOf(const Module& module) const;
 
   // Reads a module. `limit_bytes` is the memory of the device, or 0 if unknown. `role_words` are words in argument
-  // names that identify roles. Returns nullopt if the files cannot be read. Estimates remedies only if the module
-  // failed; this is checked, since the file that a failure leaves may be from an earlier run. `problem` receives why
-  // nothing could be read, or which files are unusable and what is therefore missing.
-  std::optional<DumpReading> ReadInputModule(const Module& module, const RoleWords& role_words, double limit_bytes,
-                                             Problem* problem) const;
+  // names that identify roles; if it is null, the program is not simulated. Returns nullopt if the files cannot be
+  // read. Estimates remedies only if the module failed; this is checked, since the file that a failure leaves may be
+  // from an earlier run. `problem` receives why nothing could be read, or which files are unusable and what is
+  // therefore missing.
+  std::optional<DumpReading> ReadModule(const Module& module, const RoleWords* role_words, double limit_bytes,
+                                        Problem* problem) const;
 
   // The problem of a module without buffer assignment.
   static constexpr const char* kNoAssignment =
       "no buffer assignment (after_optimizations-buffer-assignment.txt) of this module in the folder: cannot determine "
       "how much memory the program needs";
 
-  // As ReadInputModule, for the failed compile of `module` that an error message reports: the last one that needs
+  // As ReadModule, for the failed compile of `module` that an error message reports: the last one that needs
   // `used_bytes` (if unknown: the last one). If `module` is empty, it must be the only failed compile, or the only one
   // with this need. Also returns nullopt if no compile matches.
   std::optional<DumpReading> Read(const std::string& module, const RoleWords& role_words,
@@ -106,20 +110,13 @@ class XlaDump {
   std::optional<DumpReading> ReadAny(const std::string& module, Problem* problem) const;
 
  private:
-  // The memory need according to a file. `problem` explains a need of 0.
-  struct Need {
-    std::int64_t bytes = 0;
-    std::string problem;
-  };
-  const Need& NeedOfFile(const std::string& buffer_assignment) const;
   std::vector<const Module*> Compiles(const std::string& name, bool failed) const;
   const Module* Find(const std::string& name, std::optional<double> used) const;
   Problem NotFound(const std::string& name) const;
   const Module* FindAny(const std::string& name) const;
-  bool IsTooMuch(std::int64_t need_bytes) const;
-  // Does not simulate the program if `role_words` is null.
-  std::optional<DumpReading> ReadModule(const Module& module, const RoleWords* role_words, double limit_bytes,
-                                        Problem* problem) const;
+  bool IsTooMuch(std::int64_t need_bytes) const {
+    return fails_above_ > 0 && static_cast<double>(need_bytes) > fails_above_;
+  }
 
   bool has_inputs_ = false;
   double fails_above_ = 0;  // 0: never

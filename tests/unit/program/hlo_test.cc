@@ -97,13 +97,13 @@ void CheckSound(const HloModule& module) {
   bool sound = module.entry < module.computations.next_id() && module.frames.size() >= 1;
   for (const InstructionId id : module.instructions.ids()) {
     const HloInstruction& instruction = module.instructions[id];
-    sound = sound && module.computations.Has(instruction.computation);
+    sound = sound && instruction.computation && instruction.computation < module.computations.next_id();
     sound = sound && instruction.shape >= 0 && instruction.shape < static_cast<int>(module.shapes.size());
     sound = sound && instruction.frame >= 0 && instruction.frame < static_cast<int>(module.frames.size());
     for (const InstructionId operand : instruction.operands) {
       sound = sound && operand && operand < id && module.instructions[operand].computation == instruction.computation;
     }
-    for (const ComputationId call : instruction.calls) sound = sound && module.computations.Has(call);
+    for (const ComputationId call : instruction.calls) sound = sound && call && call < module.computations.next_id();
   }
   for (const HloComputation& computation : module.computations) {
     sound = sound && computation.root < end;
@@ -120,9 +120,9 @@ TEST_CASE("a module is parsed into a graph", "[program]") {
   const HloModule module = Read(kModule);
   CHECK(module.whole);
   CHECK(module.name == "jit_step");
-  CHECK(module.header.at("is_scheduled") == "true");
-  CHECK(module.header.at("num_partitions") == "4");
-  CHECK(module.header.at("input_output_alias") == "{ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }");
+  CHECK(Attribute(module.header, "is_scheduled") == "true");
+  CHECK(Attribute(module.header, "num_partitions") == "4");
+  CHECK(Attribute(module.header, "input_output_alias") == "{ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }");
   REQUIRE(module.computations.size() == 4);
   REQUIRE(module.entry == ComputationId(3));
   const HloComputation& entry = module.computations[module.entry];

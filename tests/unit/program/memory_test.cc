@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "program/occupancy.h"
+#include "program/buffer_assignment.h"
 
 using namespace whyoom;
 

@@ -1,11 +1,10 @@
 // The peak memory of buffers.
-#include "program/occupancy.h"
-
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "catch.h"
+#include "program/buffer_assignment.h"
 
 using namespace whyoom;
 

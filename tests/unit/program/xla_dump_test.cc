@@ -6,8 +6,8 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "process.h"
+#include "program/buffer_assignment.h"
 #include "program/hlo.h"
-#include "program/occupancy.h"
 
 using namespace whyoom;
 
