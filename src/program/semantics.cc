@@ -304,8 +304,8 @@ class SemanticsFinder : public Semantics {
         continue;
       const auto join = [&](ArrayGroups& dimensions) {
         for (Groups& groups : dimensions) {
-          const auto found = std::ranges::search(groups, axis.groups);
-          if (!found.empty()) std::ranges::copy(batch_.groups, found.begin());
+          const auto found = std::search(groups.begin(), groups.end(), axis.groups.begin(), axis.groups.end());
+          if (found != groups.end()) std::ranges::copy(batch_.groups, found);
         }
       };
       for (ValueClass& arrays : classes_) join(arrays.groups);
@@ -514,7 +514,10 @@ class SemanticsFinder : public Semantics {
 Semantics::Semantics(const Program& program, const RoleWords& role_words)
     : Semantics(SemanticsFinder(program, role_words)) {}
 
-bool Contains(const Groups& dimension, const Groups& groups) { return !std::ranges::search(dimension, groups).empty(); }
+bool Contains(const Groups& dimension, const Groups& groups) {
+  return !groups.empty() &&
+         std::search(dimension.begin(), dimension.end(), groups.begin(), groups.end()) != dimension.end();
+}
 
 std::uint32_t DimensionsWith(const ArrayGroups& dimensions, const Axis& axis) {
   std::uint32_t found = 0;

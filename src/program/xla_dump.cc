@@ -104,7 +104,8 @@ std::vector<Allocation> MakeRows(const DumpFiles& files) {
   for (MemoryAllocation allocation : files.memory.allocations) {
     std::erase_if(allocation.values,
                   [&](const MemoryValue& value) { return value.size < kSmallestRow && value.size != allocation.size; });
-    std::ranges::stable_partition(allocation.values, [](const MemoryValue& value) { return !HasMadeUpName(value); });
+    std::stable_partition(allocation.values.begin(), allocation.values.end(),
+                          [](const MemoryValue& value) { return !HasMadeUpName(value); });
     if (allocation.kind == AllocationKind::kTemporaries) {
       for (const MemoryValue& value : LiveAt(allocation, peak)) values.emplace_back(value, allocation.kind);
     } else if (const MemoryValue* value = NamingValue(allocation)) {

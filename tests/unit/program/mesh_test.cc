@@ -1,10 +1,9 @@
 // Reading meshes and shardings. The formats are those of XLA's HLO text and of JAX's annotations in it.
-#include "program/program.h"
-
 #include <string>
 #include <vector>
 
 #include "catch.h"
+#include "program/program.h"
 
 using namespace whyoom;
 
