@@ -17,26 +17,6 @@
 #include "text/utf8.h"
 
 namespace whyoom {
-namespace {
-
-// The failure that an element of --ignore names, or scenarios of one; nullopt if it names neither.
-std::optional<Explanation> FindIgnored(const RuleSet& rules, const std::string& element) {
-  std::optional<Explanation> topic = FindExplanation(rules, element);
-  const bool is_failure = topic && topic->failure != nullptr;
-  if (is_failure && (topic->topic == topic->failure->code || !topic->scenarios.empty())) return topic;
-  return std::nullopt;
-}
-
-bool IsIgnored(const RuleSet& rules, const std::string& element, const Failure& failure) {
-  if (element == failure.id) return true;
-  const std::optional<Explanation> topic = FindIgnored(rules, element);
-  if (!topic || topic->failure->code != failure.rule->code) return false;
-  const auto is_its = [&](const Scenario* each) { return failure.scenario && failure.scenario->id == each->id; };
-  return topic->topic == failure.rule->code || std::any_of(topic->scenarios.begin(), topic->scenarios.end(), is_its);
-}
-
-}  // namespace
-
 RunContext::RunContext(const Options& given, const OutputFiles& files, std::optional<RuleSet> added_rules)
     : options(given),
       outputs(files),
@@ -45,10 +25,18 @@ RunContext::RunContext(const Options& given, const OutputFiles& files, std::opti
       engine(rules),
       framework(SelectedFramework(options, rules)) {
   for (const std::string& element : options.ignore) {
-    if (IsId(element) || FindIgnored(rules.rules(), element)) continue;
-    const std::string near = SuggestTopic(rules.rules(), element);
-    throw Error(fmt::format("--ignore {}: unknown code{}", Printable(element),
-                            near.empty() ? "" : ", did you mean '" + near + "'?"));
+    const std::optional<Explanation> topic = IsId(element) ? std::nullopt : FindExplanation(rules.rules(), element);
+    const FailureRule* const rule = topic ? topic->failure : nullptr;
+    const bool is_code = rule != nullptr && topic->topic == rule->code;
+    if (is_code || IsId(element)) {
+      hidden_names_.insert(is_code ? rule->code : element);
+    } else if (rule != nullptr && !topic->scenarios.empty()) {
+      for (const Scenario* scenario : topic->scenarios) hidden_names_.insert(rule->code + "." + scenario->id);
+    } else {
+      const std::string near = SuggestTopic(rules.rules(), element);
+      throw Error(fmt::format("--ignore {}: unknown code{}", Printable(element),
+                              near.empty() ? "" : ", did you mean '" + near + "'?"));
+    }
   }
 }
 
@@ -86,9 +74,9 @@ int RunContext::Print(Report* report) const {
 
 void RunContext::Hide(Report* report) const {
   std::erase_if(report->failures, [&](const Failure& failure) {
-    const bool is_hidden = std::any_of(options.ignore.begin(), options.ignore.end(), [&](const std::string& element) {
-      return IsIgnored(rules.rules(), element, failure);
-    });
+    const std::string& code = failure.rule->code;
+    const bool is_hidden = hidden_names_.contains(failure.id) || hidden_names_.contains(code) ||
+                           (failure.scenario != nullptr && hidden_names_.contains(code + "." + failure.scenario->id));
     if (is_hidden) report->hidden.insert(failure.id);
     return is_hidden;
   });

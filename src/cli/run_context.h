@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ struct RunContext {
   const RuleSource rules;
   const Engine engine;
   const std::string framework;  // id of the framework whose steps are shown; empty: the log's framework
+
+ private:
+  std::set<std::string> hidden_names_;  // of --ignore: "E1000", "E1000.3", ids of failures
 };
 
 // The id of the framework of --framework; empty if the option is not used. Throws Error, which lists the frameworks, if
@@ -74,8 +78,9 @@ Diff MakeDiff(const Engine& engine, const Options& options, const OutputFiles& o
 int RunDiff(const RuleSet& rules, const Options& options, const OutputFiles& outputs);
 
 // Runs the job and returns its exit status. Keeps up to 64 MiB of its output in memory (JobLog) and reads that only
-// after the job has failed, so the job never waits for whyoom. Prints the report to standard error or the file of
-// --output. With --exit-retry, returns another status if a retry would fail the same way.
+// after the job has failed, or has ended if a report goes to a file, so the job never waits for whyoom. Prints the
+// report to standard error or the file of --output. With --exit-retry, returns another status if a retry would fail the
+// same way.
 int RunAndDiagnose(const RunContext& run);
 
 // The name of the job's output in the report, "run: python train.py ...": the program and its first path argument only.
