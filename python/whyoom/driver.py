@@ -7,6 +7,7 @@ The folder, which has the request, is private; whyoom removes it. Besides the ke
     command      the user's command; empty: none
     environment  variables for the command
     dump         the folder of the user's XLA dump, or that of the command
+    since        the time of its oldest file that is of the command, in seconds; absent: all are
     cache        whether to keep results of compiles
     progress     whether to show the progress on standard error
 
@@ -181,12 +182,12 @@ def _compile_confined(request: Request, facts: Mapping[str, Any]) -> None:
 
 
 def _dump_files(request: Request) -> Iterator[str]:
-    """The files of the dump, without those of earlier jobs. Allows for a file server whose clock differs."""
+    """The files of the dump, without those of earlier jobs."""
     for parent, _, names in os.walk(request["dump"] or os.devnull):
         for name in names:
             with contextlib.suppress(OSError):
                 path = os.path.join(parent, name)
-                if name.startswith("module_") and os.stat(path).st_mtime >= request.get("since", 0) - 5:
+                if name.startswith("module_") and os.stat(path).st_mtime >= request.get("since", 0):
                     yield path
 
 

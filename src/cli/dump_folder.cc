@@ -20,8 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFlag = "--xla_dump_to";
-// Allows for a file server whose clock differs.
-constexpr std::time_t kClockSlack = 5;
 
 }  // namespace
 
@@ -40,7 +38,7 @@ void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump*
   const std::size_t before = problems->size();
   struct stat info {};
   for (Walk walk({path}); const std::optional<Artifact> file = walk.Next(problems);) {
-    if (since > 0 && (stat(file->path.c_str(), &info) != 0 || info.st_mtime < since - kClockSlack)) continue;
+    if (since > 0 && (stat(file->path.c_str(), &info) != 0 || info.st_mtime < since)) continue;
     if (dump->AddFile(file->path) || since == 0) outputs.ThrowIfOutput(file->path);
   }
   if (dump->empty() && problems->size() == before)

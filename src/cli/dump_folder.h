@@ -63,9 +63,13 @@ class DumpFolder {
 
   // Returns the dump that the job wrote; see ReadDump. In a folder of the user, skips files older than the job.
   XlaDump Read(const OutputFiles& outputs) const { return ReadDump(path_, since(), outputs); }
-  std::time_t since() const { return temporary() ? 0 : started_; }
+
+  // Files of the job are not older; 0 if all are its. Allows for a file server whose clock differs.
+  std::time_t since() const { return temporary() ? 0 : started_ - kClockSlack; }
 
  private:
+  static constexpr std::time_t kClockSlack = 5;  // seconds
+
   std::optional<std::string> flags_;
   std::string path_;
   std::optional<TemporaryFolder> temporary_;
