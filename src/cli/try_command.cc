@@ -116,6 +116,19 @@ json ReadJson(const fs::path& path) {
   return found.is_object() ? found : json::object();
 }
 
+bool HasAttempts(const json& results) { return !results.value("attempts", json()).empty(); }
+
+// `path`: the file, for the error.
+Recompilation ToRecompilation(const json& written, const std::string& path) {
+  std::optional<Recompilation> results = FromRecord<Recompilation>(written);
+  if (!results) throw Error(Printable(path) + ": not the results of remedies");
+  for (CompiledAttempt& attempt : results->attempts) {
+    if (attempt.need_bytes.value_or(0) <= 0) attempt.need_bytes.reset();
+    attempt.problem = CutBytes(Printable(attempt.problem), kMostTextBytes);
+  }
+  return *std::move(results);
+}
+
 // The interpreter of --python, or of the job if it is a Python.
 std::string PythonOf(const Options& options) {
   if (!options.attempts.python.empty()) return options.attempts.python;
@@ -199,15 +212,7 @@ void ForgetFolder(const std::string& folder, Report* report) {
   for (Problem& problem : report->problems) shorten(&problem.path);
 }
 
-Recompilation ReadResults(const std::string& path) {
-  std::optional<Recompilation> results = FromRecord<Recompilation>(ReadJson(path));
-  if (!results) throw Error(Printable(path) + ": not the results of remedies");
-  for (CompiledAttempt& attempt : results->attempts) {
-    if (attempt.need_bytes.value_or(0) <= 0) attempt.need_bytes.reset();
-    attempt.problem = CutBytes(Printable(attempt.problem), kMostTextBytes);
-  }
-  return *std::move(results);
-}
+Recompilation ReadResults(const std::string& path) { return ToRecompilation(ReadJson(path), path); }
 
 Trial::Trial(const RunContext& run) : run_(run) {
   const fs::path package = folder() / "whyoom_try";
@@ -226,7 +231,7 @@ std::map<std::string, std::string> Trial::JobVariables() const {
 
 json Trial::Results() const { return ReadJson(folder() / "results.json"); }
 
-bool Trial::HasResults() const { return !Results().value("attempts", json()).empty(); }
+bool Trial::HasResults() const { return HasAttempts(Results()); }
 
 // The Python part ignores variables that name other Python files.
 void Trial::Run(const json& more, const ReadControl& control) const {
@@ -255,12 +260,12 @@ void Trial::Run(const json& more, const ReadControl& control) const {
 void Trial::AddResults(XlaDump dump, bool was_interrupted, Report* found) const {
   const json written = Results();
   const std::string error = Printable(written.value("error", ""));
-  if (!HasResults()) {
+  if (!HasAttempts(written)) {
     const std::string why = error.empty() ? Printable(written.value("stopped", "")) : error;
     throw Error("cannot try remedies: " + (why.empty() ? "the job has not shown the function that failed" : why));
   }
   if (!error.empty()) found->problems.push_back({"--try", "", error, true});
-  Recompilation results = ReadResults((folder() / "results.json").string());
+  Recompilation results = ToRecompilation(written, (folder() / "results.json").string());
   if (was_interrupted) results.stopped = "interrupted";
   dump.MarkAsInputs();
   for (const XlaDump::Module& module : dump.InputModules()) {
@@ -296,13 +301,13 @@ Report ReadCommand(const RunContext& run, const Trial& trial, XlaDump* dump) {
   const json written = trial.Results();
   if ((found.table && !found.table->entries().empty()) || !written.contains("ended")) return found;
   const std::string why = Printable(written.value("error", ""));
-  if (is_virtual && !why.empty() && !trial.HasResults()) throw Error("cannot try remedies: " + why);
+  if (is_virtual && !why.empty() && !HasAttempts(written)) throw Error("cannot try remedies: " + why);
   const std::string end = Printable(written["ended"].value("end", ""));
   if (dump->empty())
     throw Error(fmt::format("cannot try remedies: the command {}: {}",
                             is_virtual ? "compiled no large step" : "wrote no XLA dump", end));
   // Without a TPU, a command usually ends at a value that was not computed.
-  if (written["ended"].value("failed", false) && !trial.HasResults())
+  if (written["ended"].value("failed", false) && !HasAttempts(written))
     found.problems.push_back({name, "", end, !is_virtual, is_virtual ? Problem::kNote : ""});
   return found;
 }

@@ -181,10 +181,10 @@ Json ToStored(const Report& report, const std::string& rules_fingerprint) {
 }
 
 std::optional<Report> FromStored(const json& record, const RuleSource& rules) {
-  const bool is_empty = !record.is_object() || record.size() == 3;  // no table
-  const RuleSet* const known = is_empty ? nullptr : &rules.rules();
+  const bool has_table = record.contains("findings") || record.contains("programs");
+  const RuleSet* const known = has_table ? &rules.rules() : nullptr;
   std::optional<StoredReport> stored = FromRecord<StoredReport>(record, known);
-  if (!stored || is_empty) return stored ? std::optional(std::move(stored->report)) : std::nullopt;
+  if (!stored || !has_table) return stored ? std::optional(std::move(stored->report)) : std::nullopt;
   Report report = std::move(stored->report);
   FailureTable& table = report.table.emplace(*known);
   for (StoredFailure& finding : stored->findings) table.Add(std::move(finding.failure));
