@@ -222,7 +222,8 @@ void AddFormats(Adder add) {
               "text, json, ndjson, markdown, html, github, sarif,\n"
               "junit; FORMAT=FILE writes one more report to FILE");
   add.Set("--brief", to.detail, Detail::kBrief, "Print only the first lines of each failure, or few\nfields of JSON");
-  add.Set("--all", to.detail, Detail::kAll, "Show every failure, remedy and reason in text");
+  add.Set("--all", to.detail, Detail::kAll,
+          "Show every failure, remedy and reason in text\n(each fits three screens of a terminal)");
   if (!add.Is(kMerge))
     add.Value("--framework", "FRAMEWORK", to.framework, "Show the steps of maxtext, keras, PyTorch/XLA, …");
   const auto take_root = [&to](const std::string& folder) {

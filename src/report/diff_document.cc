@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "report/command_documents.h"
 #include "report/formatting.h"
@@ -14,8 +15,6 @@ using doc::Words;
 using Kind = doc::Span::Kind;
 
 constexpr std::size_t kRows = 8;  // allocations shown; the JSON lists all
-
-doc::Spans SizeSpans(std::optional<std::int64_t> bytes) { return Words(bytes ? FormatSize(*bytes) : "unknown"); }
 
 doc::Verdict DiffVerdictBlock(const Diff& diff) {
   const Comparison& comparison = diff.comparison;
@@ -36,35 +35,24 @@ doc::Verdict DiffVerdictBlock(const Diff& diff) {
   return verdict;
 }
 
-// "before, 6.75 GiB over".
-doc::Spans OverSpans(const char* run, const RunFigures& figures) {
-  const std::optional<std::int64_t>& over = figures.over;
-  if (!over) return Words(run);
-  if (*over <= 0) return Words(fmt::format("{}, {} free", run, FormatSize(-*over)), Kind::kGood);
-  return Words(fmt::format("{}, {}{} over", run, figures.at_least ? "≥ " : "", FormatSize(*over)), Kind::kBad);
-}
-
-void AddNeeds(const Comparison& comparison, doc::Blocks* blocks) {
-  const auto need = std::find_if(comparison.totals.begin(), comparison.totals.end(),
-                                 [](const TotalChange& total) { return total.id == "need_bytes"; });
-  if (need == comparison.totals.end()) return;
-  doc::Table table;
-  table.columns = {{"needed", true}, {"run"}};
-  table.rows = {{SizeSpans(need->before), OverSpans("before", comparison.before)},
-                {SizeSpans(need->after), OverSpans("after", comparison.after)}};
-  doc::AddSection({"Memory needed", {std::move(table)}}, blocks);
-}
-
 void AddTotals(const Comparison& comparison, doc::Blocks* blocks) {
   doc::Table table;
-  table.columns = {{"total"}, {"before", true}, {"after", true}, {"change", true}};
+  table.columns = {{"memory"}, {"before", true}, {"after", true}, {"change", true}};
   for (const TotalChange& total : comparison.totals) {
-    if (total.id == "need_bytes" || !total.before || !total.after) continue;
-    const std::int64_t change = *total.after - *total.before;
-    table.rows.push_back({Words(total.title), SizeSpans(total.before), SizeSpans(total.after),
-                          Words(change == 0 ? "same" : (change > 0 ? "+" : "") + FormatSize(change))});
+    const bool is_need = total.id == "need_bytes";
+    if (!is_need && (!total.before || !total.after)) continue;
+    bool is_exact = true;
+    const auto size = [&](const std::optional<std::int64_t>& bytes, const RunFigures& run) {
+      const bool at_least = is_need && run.at_least;
+      is_exact = is_exact && bytes && !at_least;
+      return Words(bytes ? (at_least ? "≥ " : "") + FormatSize(*bytes) : "unknown");
+    };
+    const std::int64_t change = total.after.value_or(0) - total.before.value_or(0);
+    const std::string text = change == 0 ? "same" : (change > 0 ? "+" : "") + FormatSize(change);
+    table.rows.push_back({Words(total.title), size(total.before, comparison.before),
+                          size(total.after, comparison.after), Words(is_exact ? text : "unknown")});
   }
-  doc::AddSection({"Totals", {std::move(table)}}, blocks);
+  doc::AddSection({"", {std::move(table)}}, blocks);
 }
 
 // "f32[8,4]", "f32[8,4] → f32[4,4]", "f32[8,4] → bf16".
@@ -86,27 +74,18 @@ std::string Sizes(const RowChange& row) {
 
 void AddRows(const Comparison& comparison, doc::Blocks* blocks) {
   if (!comparison.rows_compared) return;
-  doc::Section section{"Allocations that changed most", {}};
-  if (comparison.rows.empty()) {
-    section.blocks.emplace_back(doc::Paragraph{Words("none of the listed allocations changed")});
-  } else {
-    doc::Table table;
-    table.columns = {{"size", true}, {"change"}, {"shape"}, {"name"}};
-    const std::size_t shown = std::min(kRows, comparison.rows.size());
-    for (std::size_t i = 0; i < shown; ++i) {
-      const RowChange& row = comparison.rows[i];
-      const bool is_named_by_shape =
-          row.source.empty() && (row.name == row.shape_before || row.name == row.shape_after);
-      const std::string shapes = (row.count > 1 ? fmt::format("{} × ", row.count) : "") + Shapes(row);
-      table.rows.push_back({Words(Sizes(row)), Words(ChangeId(row.kind)), Words(Printable(shapes), Kind::kCode),
-                            is_named_by_shape ? doc::Spans() : doc::Name(row.source.empty() ? row.name : row.source)});
-    }
-    table.left_out = comparison.rows.size() - shown;
-    section.blocks.emplace_back(std::move(table));
+  doc::Table table{{{"size", true}, {"change"}, {"shape"}, {"name"}}, {}, 0};
+  for (const RowChange& row : std::span(comparison.rows).first(std::min(kRows, comparison.rows.size()))) {
+    const bool is_named_by_shape = row.source.empty() && (row.name == row.shape_before || row.name == row.shape_after);
+    const std::string shapes = (row.count > 1 ? fmt::format("{} × ", row.count) : "") + Shapes(row);
+    table.rows.push_back({Words(Sizes(row)), Words(ChangeId(row.kind)), Words(Printable(shapes), Kind::kCode),
+                          is_named_by_shape ? doc::Spans() : doc::Name(row.source.empty() ? row.name : row.source)});
   }
-  if (comparison.unchanged_rows > 0)
-    section.blocks.emplace_back(doc::Paragraph{Words(fmt::format("{} unchanged", comparison.unchanged_rows))});
-  doc::AddSection(std::move(section), blocks);
+  table.left_out = comparison.rows.size() - table.rows.size();
+  const std::string rest = table.rows.empty()              ? "none of the listed allocations changed"
+                           : comparison.unchanged_rows > 0 ? fmt::format("{} unchanged", comparison.unchanged_rows)
+                                                           : "";
+  doc::AddSection({"Allocations that changed most", {std::move(table), doc::Paragraph{Words(rest)}}}, blocks);
 }
 
 }  // namespace
@@ -115,10 +94,7 @@ doc::Blocks DiffBlocks(const Diff& diff) {
   const Comparison& comparison = diff.comparison;
   doc::Blocks blocks = {DiffVerdictBlock(diff)};
   // Figures of different kinds of failures are not comparable.
-  if (comparison.change != RunChange::kOtherFailure) {
-    AddNeeds(comparison, &blocks);
-    AddTotals(comparison, &blocks);
-  }
+  if (comparison.change != RunChange::kOtherFailure) AddTotals(comparison, &blocks);
   AddRows(comparison, &blocks);
   doc::List notes;
   for (const std::string& note : comparison.notes) notes.items.push_back({doc::Sentence(note)});

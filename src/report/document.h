@@ -89,14 +89,16 @@ struct Item {
   Spans label = {};    // the number or the name of the field; for bullets a mark that only plain text needs
 };
 
-// How much of a failure its first blocks show.
+// How much of a failure is shown.
 struct Extent {
   std::size_t reasons = 2;
   std::size_t remedies = 3;
-  std::size_t steps = 3;      // number of these remedies that are shown with what to do
-  bool is_headline = false;   // only the verdict and the remedies
-  bool is_whole = false;      // each remedy has its reasons and all its steps
-  bool more_follows = false;  // MoreBlocks follows
+  std::size_t steps = 3;        // number of these remedies that are shown with what to do first
+  std::size_t in_full = 0;      // number of these remedies that are shown with their reasons and all steps
+  std::size_t allocations = 3;  // rows
+  bool is_headline = false;     // only the verdict and the remedies
+  bool is_whole = false;        // FirstBlocks shows all reasons, kinds of memory and attempts, and MoreBlocks the rest
+  bool more_follows = false;    // MoreBlocks follows
 };
 
 Item Step(Spans text);     // something to do

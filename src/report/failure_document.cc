@@ -21,13 +21,11 @@ using doc::Spans;
 using doc::Words;
 using Kind = doc::Span::Kind;
 
-constexpr std::size_t kLargest = 3;       // rows of allocations among the first blocks
 constexpr std::size_t kLargestOfAll = 8;  // rows of allocations; the JSON lists all
 constexpr std::size_t kAttemptsPerRemedy = 2;
 constexpr std::size_t kPlaces = 50;
 constexpr std::size_t kLongestPath = 1000;  // columns
 constexpr std::size_t kMessage = 8000;      // bytes
-constexpr std::size_t kMostPatch = 60;      // lines
 constexpr std::size_t kMostSetting = 300;   // bytes
 
 // Whether the program fits with the change: "yes", "no", "worse" (needs more than unchanged), "failed", "unknown"
@@ -136,23 +134,18 @@ void AddWhy(const Failure& failure, std::size_t from, std::size_t most, Blocks* 
   doc::AddSection({"why", {std::move(list)}}, blocks);
 }
 
-// Allocations that a table shows in one row, because a deep model has dozens of them.
-struct AllocationGroup {
-  const Allocation* first;  // borrowed from the failure
-  std::size_t count = 0;
-};
-
-// Sorted by size, largest first; the smallest may be left out.
-std::vector<AllocationGroup> GroupsOf(const std::vector<Allocation>& rows) {
+// The first of each group of equal allocations, of which a deep model has dozens, and their number. Sorted by size,
+// largest first; the smallest may be left out.
+std::vector<std::pair<const Allocation*, std::size_t>> GroupsOf(const std::vector<Allocation>& rows) {
   std::map<std::tuple<std::int64_t, std::string, std::string>, std::size_t>
       known;  // index by what groups have in common
-  std::vector<AllocationGroup> groups;
+  std::vector<std::pair<const Allocation*, std::size_t>> groups;
   for (const Allocation& row : rows) {
     const auto [at, is_new] = known.try_emplace({row.size_bytes.value_or(-1), row.kind, ShapeOf(row)}, groups.size());
-    if (is_new) groups.push_back({&row});
-    ++groups[at->second].count;
+    if (is_new) groups.emplace_back(&row, 0);
+    ++groups[at->second].second;
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const AllocationGroup& a, const AllocationGroup& b) {
+  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
     return a.first->size_bytes.value_or(-1) > b.first->size_bytes.value_or(-1);
   });
   return groups;
@@ -164,12 +157,12 @@ doc::Table AllocationTable(const Failure& failure, std::size_t most) {
   doc::Table table{{{"size", true}, {"padding", true}, {"shape"}, {"what"}}, {}, 0};
   std::size_t shown = 0;
   std::int64_t smallest = 0;
-  for (const AllocationGroup& group : GroupsOf(failure.allocations)) {
-    const Allocation& row = *group.first;
+  for (const auto& [first, count] : GroupsOf(failure.allocations)) {
+    const Allocation& row = *first;
     const std::int64_t size = row.size_bytes.value_or(0);
     if (table.rows.empty()) smallest = std::min(kTiny, size / 100);
     if (table.rows.size() == most || size < smallest) break;
-    const std::string times = group.count > 1 ? fmt::format("{} × ", group.count) : "";
+    const std::string times = count > 1 ? fmt::format("{} × ", count) : "";
     const std::string factor = row.padding_factor ? fmt::format(" ({:.3g} ×)", *row.padding_factor) : "";
     const bool is_padded = row.padding_bytes.value_or(0) > 0;
     const std::string source = row.source_file.empty() ? "" : SourceLineText(row.source_file, row.source_line);
@@ -177,7 +170,7 @@ doc::Table AllocationTable(const Failure& failure, std::size_t most) {
                           Words(is_padded ? FormatSize(*row.padding_bytes) + factor : ""),
                           doc::Joined({Words(times), doc::Name(ShapeOf(row))}),
                           doc::Name(source.empty() ? UsersName(row) : source)});
-    shown += group.count;
+    shown += count;
   }
   table.left_out = failure.allocations.size() - shown + failure.allocations_left_out;
   return table;
@@ -234,13 +227,11 @@ doc::Paragraph OtherPlaces(const Failure& failure) {
 
 void AddOrigin(const Failure& failure, Blocks* blocks) {
   const Where& where = failure.where;
-  const std::uint64_t last = std::max(where.line, where.last_line);
   Blocks origin;
   if (!failure.message.empty() && !failure.why.empty())
     origin.emplace_back(doc::CodeOf(CutBytes(Printable(failure.message), kMessage)));
-  const std::string lines =
-      last == where.line ? fmt::format(", line {}", last) : fmt::format(", lines {} to {}", where.line, last);
-  origin.emplace_back(doc::Paragraph{doc::Joined({doc::Name(ArtifactText(where.artifact)), Words(lines)})});
+  const std::string end = where.last_line > where.line ? fmt::format(" to {}", where.last_line) : "";
+  if (!origin.empty() || !end.empty()) origin.emplace_back(doc::Paragraph{doc::Name(PlaceText(where) + end)});
   doc::AddSection({"The error message and where it appears", std::move(origin)}, blocks);
 }
 
@@ -255,10 +246,6 @@ doc::Item PatchItem(std::string_view patch, std::optional<std::int64_t> verified
     const bool is_removed = line.text.starts_with('-') && !is_header;
     if (!is_header && !is_removed && !line.text.starts_with('+')) continue;
     code.lines.push_back({line.text, is_header ? Kind::kText : is_removed ? Kind::kCareful : Kind::kGood});
-  }
-  if (code.lines.size() > kMostPatch) {
-    code.lines.resize(kMostPatch);
-    code.lines.push_back({"… (--patch FILE writes all)"});
   }
   return {Words(caption), {std::move(code)}};
 }
@@ -276,10 +263,8 @@ void AddSettingSteps(std::string_view setting, std::vector<doc::Item>* steps) {
     }
     const bool is_word = part.starts_with("--") ||
                          (part.find('=') != std::string::npos && part.find_first_of("'(") == std::string::npos);
-    steps->push_back(
-        doc::Step(doc::Joined({Words(is_word ? "add to the command: " : "change: "),
-                               Words(CutBytes(Printable(part), kMostSetting), Kind::kCode),
-                               Words(part.size() > kMostSetting ? " (--format json shows the rest)" : "")})));
+    steps->push_back(doc::Step(doc::Joined({Words(is_word ? "add to the command: " : "change: "),
+                                            Words(CutBytes(Printable(part), kMostSetting), Kind::kCode)})));
   }
   if (variables.empty()) return;
   steps->push_back(doc::Step(Words("type:")));
@@ -301,30 +286,30 @@ Kind EffectKind(const RankedRemedy& ranked) {
 }
 
 // "Shard the large arrays (shard_tensor)".
-doc::Spans TitleOf(const RankedRemedy& ranked, const RankedRemedy* partner, bool with_id) {
-  std::vector<doc::Spans> title = {doc::Sentence(ranked.remedy->title)};
+Spans TitleOf(const RankedRemedy& ranked, const RankedRemedy* partner, bool with_id) {
+  std::vector<Spans> title = {doc::Sentence(ranked.remedy->title)};
   if (partner != nullptr) title.push_back(doc::Joined({Words("; also: "), doc::Sentence(partner->remedy->title)}));
   if (with_id) title.push_back(doc::Joined({Words(" ("), doc::Name(ranked.remedy->id), Words(")")}));
   return doc::Joined(title);
 }
 
-doc::Item RemedyItem(const Failure& failure, const RankedRemedy& ranked, bool with_steps, bool with_id, bool whole) {
+// With at most `steps` of each remedy; a change that was compiled counts as the first.
+doc::Item RemedyItem(const Failure& failure, const RankedRemedy& ranked, std::size_t steps, bool reasons, bool id) {
   const RankedRemedy* partner = CompiledPartner(ranked, failure);
   const CompiledAttempt* pair = CompiledPair(ranked, failure);
   doc::List list;
   list.items.push_back({doc::Sentence(EffectText(ranked, failure), EffectKind(ranked))});
-  for (std::size_t i = 0; whole && i < ranked.why.size(); ++i) list.items.push_back({ReasonSpans(ranked.why[i])});
+  for (std::size_t i = 0; reasons && i < ranked.why.size(); ++i) list.items.push_back({ReasonSpans(ranked.why[i])});
   const std::size_t before = list.items.size();
   if (const std::string& patch = pair != nullptr ? pair->patch : ranked.patch; !patch.empty())
     list.items.push_back(PatchItem(patch, pair != nullptr ? pair->verified_bytes : ranked.verified_bytes, failure));
   AddSettingSteps(pair != nullptr ? pair->setting : ranked.compiled ? ranked.compiled->setting : "", &list.items);
   for (const RankedRemedy* each : {&ranked, partner}) {
     for (std::size_t i = 0; each != nullptr && i < each->how.size(); ++i) {
-      if (whole || (with_steps && list.items.size() == before))
-        list.items.push_back(doc::Step(doc::Sentence(each->how[i])));
+      if (list.items.size() - before < steps) list.items.push_back(doc::Step(doc::Sentence(each->how[i])));
     }
   }
-  return {TitleOf(ranked, partner, with_id), {std::move(list)}, Words(std::to_string(ranked.rank))};
+  return {TitleOf(ranked, partner, id), {std::move(list)}, Words(std::to_string(ranked.rank))};
 }
 
 // Whether something in the log or the program supports the remedy.
@@ -350,48 +335,70 @@ struct SplitRemedies {
   }
 };
 
-// The remedies that would not help, grouped by reason: "Cast, donate (it saves nothing)".
+// The remedies that would not help, grouped by reason: "bf16, donate_buffers (it saves nothing)".
 doc::List RuledOutList(const Failure& failure) {
   doc::List list;
   for (auto first = failure.ruled_out.begin(); first != failure.ruled_out.end(); ++first) {
     const auto same = [&](const RuledOut& other) { return other.why == first->why; };
     if (std::any_of(failure.ruled_out.begin(), first, same)) continue;
-    std::string titles;
+    std::vector<Spans> ids;
     for (auto each = first; each != failure.ruled_out.end(); ++each)
-      if (same(*each)) titles += (titles.empty() ? "" : ", ") + each->remedy->title;
-    list.items.push_back({doc::Sentence(titles + " (" + Printable(first->why) + ")")});
+      if (same(*each)) ids.push_back(doc::Name(each->remedy->id));
+    list.items.push_back(
+        {doc::Joined({doc::Joined(ids, ", "), Words(" ("), doc::Sentence(Printable(first->why)), Words(")")})});
   }
   return list;
 }
 
-void AddRemedies(const Failure& failure, const doc::Extent& extent, doc::Blocks* blocks) {
-  const SplitRemedies remedies(failure, extent);
-  doc::List list{doc::List::Style::kNumbered, {}};
-  for (const RankedRemedy* ranked : remedies.first)
-    list.items.push_back(
-        RemedyItem(failure, *ranked, list.items.size() < extent.steps, extent.is_whole, extent.is_whole));
-  const std::size_t more = extent.more_follows ? 0 : remedies.others.size();
-  const std::string hint = fmt::format("{}: --all", Counted(more, "other", "others"));
-  doc::AddSection({"do", {std::move(list), doc::Paragraph{Words(more > 0 ? hint : "", Kind::kFaint)}}}, blocks);
+// Whether the program fits with the remedy, as in "fits: should".
+std::string FitsWord(const RankedRemedy& ranked) {
+  if (!ranked.enough_with.empty()) return "with " + ranked.enough_with.front();
+  if (!ranked.enough) return "unknown";
+  if (*ranked.enough) return ranked.compiled ? "yes" : ranked.borderline ? "may" : "should";
+  return ranked.borderline ? "may not" : "no";
 }
 
-void AddOtherRemedies(const Failure& failure, const doc::Extent& extent, doc::Blocks* blocks) {
-  const SplitRemedies remedies(failure, extent);
-  doc::List more{doc::List::Style::kNumbered, {}};
-  for (const RankedRemedy* ranked : remedies.first) {
-    if (!extent.is_whole) more.items.push_back(RemedyItem(failure, *ranked, true, true, true));
-  }
-  doc::AddSection({"These remedies in full", {std::move(more)}}, blocks);
-  doc::List list{doc::List::Style::kNumbered, {}};
-  std::vector<doc::Spans> unknown;
-  for (const RankedRemedy* ranked : remedies.others) {
+// Remedies with a known effect, one row each; the ids of the others.
+std::pair<doc::Table, std::vector<Spans>> EffectTable(const std::vector<const RankedRemedy*>& remedies) {
+  doc::Table table{{{"needs", true}, {"fits"}, {"remedy"}, {"results"}}, {}, 0};
+  std::vector<Spans> unknown;
+  for (const RankedRemedy* ranked : remedies) {
+    const Spans id = doc::Name(ranked->remedy->id);
     if (ranked->saves_bytes || ranked->enough || !ranked->enough_with.empty()) {
-      list.items.push_back(RemedyItem(failure, *ranked, false, true, false));
+      table.rows.push_back({Words(MemoryText(*ranked)), Words(FitsWord(*ranked)),
+                            doc::Joined({id, Words(PartsText(*ranked))}), Words(SafetyText(*ranked))});
     } else {
-      unknown.push_back(TitleOf(*ranked, nullptr, true));
+      unknown.push_back(id);
     }
   }
-  doc::AddSection({"Other remedies", {std::move(list)}}, blocks);
+  return {table, unknown};
+}
+
+doc::List FirstRemedies(const Failure& failure, const SplitRemedies& remedies, const doc::Extent& extent) {
+  doc::List list{doc::List::Style::kNumbered, {}};
+  for (const RankedRemedy* ranked : remedies.first) {
+    const std::size_t at = list.items.size();
+    const std::size_t steps = at < extent.in_full ? std::string::npos : at < extent.steps ? 1 : 0;
+    list.items.push_back(RemedyItem(failure, *ranked, steps, at < extent.in_full, extent.is_whole));
+  }
+  return list;
+}
+
+void AddRemedies(const Failure& failure, const doc::Extent& extent, Blocks* blocks) {
+  const SplitRemedies remedies(failure, extent);
+  const std::size_t more = extent.more_follows ? 0 : remedies.others.size();
+  const std::string hint = more > 0 ? Counted(more, "other", "others") + ": --all" : "";
+  doc::AddSection({"do", {FirstRemedies(failure, remedies, extent), doc::Paragraph{Words(hint, Kind::kFaint)}}},
+                  blocks);
+}
+
+void AddOtherRemedies(const Failure& failure, const doc::Extent& extent, Blocks* blocks) {
+  const SplitRemedies remedies(failure, extent);
+  if (!extent.is_whole)
+    doc::AddSection({"These remedies in full", {FirstRemedies(failure, remedies, {.in_full = 3, .is_whole = true})}},
+                    blocks);
+  const auto& [table, unknown] = EffectTable(remedies.others);
+  doc::AddSection({"Other remedies", {table}}, blocks);
   doc::AddSection({"Remedies without an estimate here", {doc::Inline(unknown)}}, blocks);
   doc::AddSection({"Would not help here", {RuledOutList(failure)}}, blocks);
 }
@@ -414,16 +421,15 @@ Blocks FirstBlocks(const Failure& failure, const doc::Extent& extent) {
     if (failure.estimates && !failure.recompilation && extent.remedies > 1)  // what was compiled is exact
       AddRoom(failure.estimates->room, &blocks);
     if (!lists_memory && !extent.is_whole) {
-      doc::Table largest = AllocationTable(failure, kLargest);
+      doc::Table largest = AllocationTable(failure, extent.allocations);
       largest.left_out = 0;
       doc::AddSection({"top", {std::move(largest)}}, &blocks);
     }
-    if (failure.recompilation) {
-      doc::Table attempts = AttemptTable(
-          failure, extent.is_whole ? failure.recompilation->attempts.size() + 1 : kAttemptsPerRemedy * extent.remedies);
-      doc::AddSection({"tried", {doc::Paragraph{doc::Sentence(RecompilationText(failure))}, std::move(attempts)}},
-                      &blocks);
-    }
+    const std::size_t attempts = extent.is_whole ? std::string::npos : kAttemptsPerRemedy * extent.remedies;
+    if (failure.recompilation)
+      doc::AddSection(
+          {"tried", {doc::Paragraph{doc::Sentence(RecompilationText(failure))}, AttemptTable(failure, attempts)}},
+          &blocks);
   }
   AddRemedies(failure, extent, &blocks);
   if (extent.is_headline) return blocks;
@@ -442,10 +448,12 @@ Blocks MoreBlocks(const Failure& failure, const doc::Extent& extent) {
   } else if (!extent.is_whole) {
     doc::AddSection({"Memory by kind", {KindsTable(*failure.estimates)}}, &blocks);
   }
-  doc::AddSection({"Listed allocations", {AllocationTable(failure, kLargestOfAll)}}, &blocks);
+  doc::AddSection(
+      {"Listed allocations", {AllocationTable(failure, extent.is_whole ? extent.allocations : kLargestOfAll)}},
+      &blocks);
   doc::AddSection({"Also reported at", {OtherPlaces(failure)}}, &blocks);
   AddOrigin(failure, &blocks);
-  doc::AddSection({"Read more", {doc::CodeOf(ExplainCommand(failure))}}, &blocks);
+  doc::AddSection({"more", {doc::CodeOf(ExplainCommand(failure))}}, &blocks);
   return blocks;
 }
 

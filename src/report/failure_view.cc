@@ -18,40 +18,6 @@ namespace {
 
 constexpr std::size_t kLongestProgram = 200;
 
-// "results stay the same"; "diagnostic only" for a remedy that saves nothing itself.
-std::string SafetyText(const RankedRemedy& ranked) {
-  if (ranked.remedy->inquiry) return "diagnostic only";
-  if (ranked.safety == "safe") return "results stay the same";
-  if (ranked.safety == "safe_slower") return "same results, slower";
-  return ranked.safety == "risky" ? "may change results" : "changes training";
-}
-
-// " with 4 micro-batches"; empty if the estimate assumes no number of parts.
-std::string PartsText(const RankedRemedy& ranked) {
-  std::string text = ranked.remedy->in_parts;
-  const std::size_t hole = text.find(kPartsPlaceholder);
-  if (ranked.parts == 0 || hole == std::string::npos) return {};
-  return " " + text.replace(hole, std::string_view(kPartsPlaceholder).size(), std::to_string(ranked.parts));
-}
-
-// "saves about 5.02 GiB"; empty if unknown or zero.
-std::string SavesText(const RankedRemedy& ranked) {
-  if (ranked.saves_bytes.value_or(0) <= 0) return {};
-  const char* saves = ranked.compiled ? "saves " : ranked.at_least ? "saves at least " : "saves about ";
-  return saves + FormatSize(*ranked.saves_bytes) + PartsText(ranked);
-}
-
-// "needs 10.73 GiB ± 0.4 GiB"; without the error of the estimate if it is small.
-std::string NeedsText(const RankedRemedy& ranked) {
-  constexpr double kGiB = std::int64_t{1} << 30;
-  const double spread = static_cast<double>(ranked.spread_bytes.value_or(0)) / kGiB;
-  const bool is_large = static_cast<double>(*ranked.left_bytes) >= kGiB;
-  const std::string error = spread < 0.05 ? ""
-                            : is_large    ? fmt::format(" ± {:.1f} GiB", spread)
-                                          : fmt::format(" ± {:.0f} MiB", 1024 * spread);
-  return "needs " + FormatSize(*ranked.left_bytes) + error + PartsText(ranked);
-}
-
 // Whether the program fits with the remedy, alone or with another one, which is named by its number, or by its title if
 // the first screen does not show it. Empty if unknown.
 std::string VerdictText(const RankedRemedy& ranked, const Failure& failure) {
@@ -171,6 +137,36 @@ const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Failure& f
   return failure.recompilation->FittingPair(ranked.remedy->id, ranked.enough_with.front(), failure.facts);
 }
 
+std::string SafetyText(const RankedRemedy& ranked) {
+  if (ranked.remedy->inquiry) return "diagnostic only";
+  if (ranked.safety == "safe") return "results stay the same";
+  if (ranked.safety == "safe_slower") return "same results, slower";
+  return ranked.safety == "risky" ? "may change results" : "changes training";
+}
+
+std::string PartsText(const RankedRemedy& ranked) {
+  std::string text = ranked.remedy->in_parts;
+  const std::size_t hole = text.find(kPartsPlaceholder);
+  if (ranked.parts == 0 || hole == std::string::npos) return {};
+  return " " + text.replace(hole, std::string_view(kPartsPlaceholder).size(), std::to_string(ranked.parts));
+}
+
+// The error of the estimate is left out if it is small.
+std::string MemoryText(const RankedRemedy& ranked) {
+  if (ranked.left_bytes.value_or(0) <= 0) {
+    if (ranked.saves_bytes.value_or(0) <= 0) return {};
+    const char* saves = ranked.compiled ? "saves " : ranked.at_least ? "saves at least " : "saves about ";
+    return saves + FormatSize(*ranked.saves_bytes);
+  }
+  constexpr double kGiB = std::int64_t{1} << 30;
+  const double spread = static_cast<double>(ranked.spread_bytes.value_or(0)) / kGiB;
+  const bool is_large = static_cast<double>(*ranked.left_bytes) >= kGiB;
+  const std::string error = spread < 0.05 ? ""
+                            : is_large    ? fmt::format(" ± {:.1f} GiB", spread)
+                                          : fmt::format(" ± {:.0f} MiB", 1024 * spread);
+  return FormatSize(*ranked.left_bytes) + error;
+}
+
 std::string EffectText(const RankedRemedy& ranked, const Failure& failure) {
   const std::string safety = SafetyText(ranked);
   if (ranked.remedy->inquiry) return safety;
@@ -178,7 +174,8 @@ std::string EffectText(const RankedRemedy& ranked, const Failure& failure) {
   if (is_searched && !ranked.saves_bytes) return "effect unknown · " + safety;
   if (const CompiledAttempt* pair = CompiledPair(ranked, failure)) return PairText(ranked, *pair, failure);
   const bool is_known = ranked.left_bytes.value_or(0) > 0;
-  std::string text = is_known ? NeedsText(ranked) : SavesText(ranked);
+  std::string text = (is_known ? "needs " : "") + MemoryText(ranked);
+  if (!text.empty()) text += PartsText(ranked);
   const std::string verdict = VerdictText(ranked, failure);
   if (!verdict.empty()) text += (text.empty() ? "" : is_known ? ": " : " · ") + verdict;
   return text + (text.empty() ? "" : " · ") + safety;

@@ -56,6 +56,11 @@ const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Failure& f
 // "needs 10.73 GiB ± 0.4 GiB with 4 micro-batches: should fit · same results, slower". Another remedy is named by its
 // number: "fits together with remedy 5". If a dump was available but gave no estimate, the effect is unknown.
 std::string EffectText(const RankedRemedy& ranked, const Failure& failure);
+// Its parts: "10.73 GiB ± 0.4 GiB", or "saves about 5.02 GiB" if only that is known, else empty; " with 4
+// micro-batches", empty if the estimate assumes no number; "same results, slower".
+std::string MemoryText(const RankedRemedy& ranked);
+std::string PartsText(const RankedRemedy& ranked);
+std::string SafetyText(const RankedRemedy& ranked);
 
 // Whether a retry can succeed, and why: "A retry will fail the same way. …". Empty if both are unknown.
 std::string RetryText(const Retry& retry);

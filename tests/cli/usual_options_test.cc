@@ -1,6 +1,7 @@
 // Conventions that users expect of a command line: hints for typos, -o, -q, -v and -h, shorter and longer reports,
 // and ignoring failures.
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
@@ -145,8 +146,24 @@ TEST_CASE("--all shows everything that the usual report omits", "[cli]") {
   CHECK(all.size() > usual.size());
   CHECK_FALSE(Holds(all, "and 1 more"));
   CHECK_FALSE(Holds(all, "\nthen "));
-  for (const json& remedy : report["diagnoses"][0]["remedies"])
-    CHECK(Holds(Unwrapped(all), "(" + remedy["id"].get<std::string>() + ")"));
+  for (const json& remedy : report["diagnoses"][0]["remedies"]) CHECK(Holds(all, remedy["id"].get<std::string>()));
+}
+
+TEST_CASE("on a terminal, --all has at most three screens for a failure and names each remedy", "[cli]") {
+  if (!std::filesystem::exists("/usr/bin/script")) return;
+  const std::filesystem::path cases = std::filesystem::path(WHYOOM_SOURCE_DIR) / "testdata/cases";
+  for (const char* name : {"compile-padded-points", "dump-adam-layers", "dump-unrolled-layers", "neighbour-vmem"}) {
+    const std::string inputs = std::filesystem::exists(cases / name / "dump") ? "log --xla-dump dump" : "log";
+    const std::string line = "stty rows 24 cols 80; '" WHYOOM_BINARY "' --all " + inputs;
+    const std::string text =
+        RunProcess({"/usr/bin/script", "-qec", line, "/dev/null"}, "", cases / name, {"TERM=xterm"}).out;
+    CAPTURE(text);
+    CHECK(LinesOf(text) > 24);
+    CHECK(LinesOf(text) <= 3 * 24);
+    const json report =
+        json::parse(RunProcess({"/bin/sh", "-c", "'" WHYOOM_BINARY "' --format json " + inputs}, "", cases / name).out);
+    for (const json& remedy : report["diagnoses"][0]["remedies"]) CHECK(Holds(text, remedy["id"].get<std::string>()));
+  }
 }
 
 TEST_CASE("a report shows the id of a remedy, and explain accepts it", "[cli]") {

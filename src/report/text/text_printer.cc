@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -30,7 +31,12 @@ constexpr std::size_t kAroundTable = 7;  // lines on a screen: rule, titles, how
 constexpr doc::Extent kExtents[] = {{4, 3, 3}, {2, 3, 3}, {2, 3, 2}, {2, 3, 1}, {1, 3, 1}, {1, 2, 1}, {1, 1, 1}};
 constexpr doc::Extent kUsual = kExtents[1];
 constexpr doc::Extent kHeadline = {.reasons = 0, .remedies = 1, .steps = 0, .is_headline = true};
-constexpr doc::Extent kWhole = {.reasons = 1000, .remedies = 3, .steps = 3, .is_whole = true, .more_follows = true};
+// The same for --all, for which a terminal has this many screens. Files and pipes have the first.
+constexpr std::size_t kScreens = 3;
+constexpr doc::Extent kWhole[] = {{1000, 3, 3, 3, 8, false, true, true},
+                                  {1000, 3, 3, 1, 8, false, true, true},
+                                  {1000, 3, 3, 0, 5, false, true, true},
+                                  {1000, 3, 1, 0, 0, false, true, true}};
 
 // Codes of ANSI colours.
 constexpr const char* kPlain = "";
@@ -219,14 +225,19 @@ class TextRenderer {
   // A single failure fits the terminal, if that is possible without cutting a text.
   void AddFailure(const Failure& failure) {
     if (options_.detail == Detail::kBrief) return void(Add(FirstBlocks(failure, kHeadline)));
-    if (options_.detail == Detail::kAll)
-      return void(Add(FirstBlocks(failure, kWhole)).Add(MoreBlocks(failure, kWhole)));
-    if (options_.rows == 0) return void(Add(FirstBlocks(failure, kUsual)));
+    const bool all = options_.detail == Detail::kAll;
     const auto fits = [&](const doc::Extent& extent) {
-      TextRenderer trial({.width = width_, .rows = options_.rows});
-      return RowsOf(trial.Add(FirstBlocks(failure, extent)).lines_, width_) < options_.rows;
+      TextRenderer trial({.width = width_, .rows = options_.rows, .detail = options_.detail});
+      return RowsOf(trial.AddBlocksOf(failure, extent).lines_, width_) < options_.rows * (all ? kScreens : 1);
     };
-    Add(FirstBlocks(failure, *std::find_if(std::begin(kExtents), std::end(kExtents) - 1, fits)));
+    const std::span<const doc::Extent> extents = all ? std::span<const doc::Extent>(kWhole) : kExtents;
+    const auto first = std::find_if(extents.begin(), extents.end() - 1, fits);
+    AddBlocksOf(failure, options_.rows > 0 ? *first : all ? kWhole[0] : kUsual);
+  }
+
+  TextRenderer& AddBlocksOf(const Failure& failure, const doc::Extent& extent) {
+    Add(FirstBlocks(failure, extent));
+    return options_.detail == Detail::kAll ? Add(MoreBlocks(failure, extent)) : *this;
   }
 
   // The columns share the width. The widest one with words becomes narrower until all fit.
