@@ -302,19 +302,13 @@ bool BufferAssignment::IsRematerialized(const ProgramValue& value) const {
 
 std::int64_t BufferAssignment::FixedBytes(const Sizes& sizes) const {
   std::int64_t fixed = 0;
-  for (const std::vector<ValueId>& values : fixed_) {
-    std::int64_t bytes = 0;
-    for (const ValueId id : values) bytes = std::max(bytes, sizes[id]);
-    fixed += bytes;
-  }
+  for (const std::vector<ValueId>& values : fixed_) fixed += SharedBytes(values, sizes);
   return fixed;
 }
 
 std::pair<std::vector<std::int64_t>, std::int64_t> BufferAssignment::BytesOf(const Sizes& sizes) const {
-  std::vector<std::int64_t> bytes(buffers_.size(), 0);
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    for (const ValueId value : buffers_[i].values) bytes[i] = std::max(bytes[i], sizes[value]);
-  }
+  std::vector<std::int64_t> bytes;
+  for (const Buffer& buffer : buffers_) bytes.push_back(SharedBytes(buffer.values, sizes));
   PlaceInOutputs(buffers_, &bytes);
   std::int64_t outputs = 0;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {

@@ -75,6 +75,13 @@ std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t mos
 // The bytes of each value in a modified program; 0 if the value is removed.
 using Sizes = Indexed<ValueId, std::int64_t>;
 
+// The bytes that values need that share memory.
+inline std::int64_t SharedBytes(const std::vector<ValueId>& values, const Sizes& sizes) {
+  std::int64_t bytes = 0;
+  for (const ValueId value : values) bytes = std::max(bytes, sizes[value]);
+  return bytes;
+}
+
 class BufferAssignment {
  public:
   // `undo_rematerialization`: extends the live range of each value that the compiler rematerializes to save memory, as

@@ -156,6 +156,11 @@ class DimensionRules {
     for (std::size_t i = 0; i < std::min(a_dims.size(), b_dims.size()); ++i) Same(a, a_dims[i], b, b_dims[i]);
   }
 
+  // Equates the sequences of dimensions, whatever their number.
+  void SameFactors(Array a, const Dims& a_dims, Array b, const Dims& b_dims) {
+    if (a && b) dimensions_.factors_.Equate(a.Factors(a_dims), b.Factors(b_dims));
+  }
+
   // Applies Same or Relate to all dimensions if the ranks are equal.
   void SameEach(Array a, Array b) {
     for (int dim = 0; a.Rank() == b.Rank() && dim < a.Rank(); ++dim) Same(a, dim, b, dim);
@@ -180,18 +185,26 @@ class DimensionRules {
 
   void Instruction(InstructionId id) {
     const HloInstruction& is = At(id);
-    if (is.Is({"parameter", "constant", "iota"})) return;
-    if (is.opcode == "broadcast") return Broadcast(id);
-    if (is.opcode == "reshape") return Reshape(id);
-    if (is.opcode == "bitcast") return Bitcast(id);
-    if (is.opcode == "transpose") return Transpose(id);
+    const Array from = Operand(id, 0);
+    const Array to = Result(id);
+    const Dims named = Named(id, "dimensions");
+    if (is.opcode == "broadcast") return SameDims(from, from.Others(), to, named);
+    if (is.opcode == "transpose") return SameDims(to, to.Others(), from, named);
+    if (is.opcode == "reduce") return SameDims(from, from.Others(named), to, to.Others());
+    if (is.opcode == "reshape") return SameFactors(from, from.Others(), to, to.Others());
+    if (is.opcode == "bitcast") return Bitcast(from, to);
     if (is.opcode == "dot") return Dot(id);
     if (is.opcode == "convolution") return Convolution(id);
-    if (is.opcode == "reduce") return Reduce(id);
-    if (is.opcode == "gather") return Gather(id);
-    if (is.opcode == "scatter") return Scatter(id);
-    if (is.opcode == "dynamic-slice") return DynamicSlice(id);
-    if (is.opcode == "dynamic-update-slice") return DynamicUpdateSlice(id);
+    if (is.opcode == "gather") return Slices(id, to, "offset_dims", "collapsed_slice_dims", "operand_batching_dims");
+    if (is.opcode == "scatter") {
+      SameArrays(from, to);
+      return Slices(id, Operand(id, 2), "update_window_dims", "inserted_window_dims", "input_batching_dims");
+    }
+    if (is.opcode == "dynamic-slice") return SameEach(from, to);
+    if (is.opcode == "dynamic-update-slice") {
+      SameArrays(from, to);
+      return SameEach(from, Operand(id, 1));
+    }
     if (is.opcode == "get-tuple-element") return TupleElement(id);
     if (is.opcode == "tuple") return Tuple(id);
     if (is.opcode == "while") return While(id);
@@ -215,35 +228,10 @@ class DimensionRules {
     }
   }
 
-  void Broadcast(InstructionId instruction) {
-    const Array from = Operand(instruction, 0);
-    SameDims(from, from.Others(), Result(instruction), Named(instruction, "dimensions"));
-  }
-
-  void Transpose(InstructionId instruction) {
-    const Array to = Result(instruction);
-    SameDims(to, to.Others(), Operand(instruction, 0), Named(instruction, "dimensions"));
-  }
-
-  void Reduce(InstructionId instruction) {
-    const Array from = Operand(instruction, 0);
-    const Array to = Result(instruction);
-    SameDims(from, from.Others(Named(instruction, "dimensions")), to, to.Others());
-  }
-
-  void Reshape(InstructionId instruction) {
-    const Array from = Operand(instruction, 0);
-    const Array to = Result(instruction);
-    if (from) dimensions_.factors_.Equate(from.Factors(from.Others()), to.Factors(to.Others()));
-  }
-
   // The bytes do not change, so equates the dimensions in memory order, major first.
-  void Bitcast(InstructionId instruction) {
-    const Array from = Operand(instruction, 0);
-    const Array to = Result(instruction);
-    if (!from || !to || ElementCount(*from.shape) != ElementCount(*to.shape)) return;
-    if (SameTiles(MinorDims(from), MinorDims(to)))
-      dimensions_.factors_.Equate(from.Factors(from.InMemory()), to.Factors(to.InMemory()));
+  void Bitcast(Array from, Array to) {
+    if (from && to && ElementCount(*from.shape) == ElementCount(*to.shape) && SameTiles(MinorDims(from), MinorDims(to)))
+      SameFactors(from, from.InMemory(), to, to.InMemory());
   }
 
   void Dot(InstructionId instruction) {
@@ -327,29 +315,12 @@ class DimensionRules {
     SameDims(indices, indices.Others(Named(instruction, "index_vector_dim")), slices, slices.Others(window));
   }
 
-  void Gather(InstructionId instruction) {
-    Slices(instruction, Result(instruction), "offset_dims", "collapsed_slice_dims", "operand_batching_dims");
-  }
-
-  void Scatter(InstructionId instruction) {
-    SameArrays(Operand(instruction, 0), Result(instruction));
-    Slices(instruction, Operand(instruction, 2), "update_window_dims", "inserted_window_dims", "input_batching_dims");
-  }
-
   // Each operand against the result, or its result if there are several.
   void Resized(InstructionId instruction) {
     for (int number = 0; std::cmp_less(number, At(instruction).operands.size()); ++number) {
       const int leaf = Leaves(instruction) > 1 ? number : 0;
       if (leaf < Leaves(instruction)) RelateEach(Operand(instruction, number), Leaf(instruction, leaf));
     }
-  }
-
-  void DynamicSlice(InstructionId instruction) { SameEach(Operand(instruction, 0), Result(instruction)); }
-
-  void DynamicUpdateSlice(InstructionId instruction) {
-    const Array onto = Operand(instruction, 0);
-    SameArrays(onto, Result(instruction));
-    SameEach(onto, Operand(instruction, 1));
   }
 
   void TupleElement(InstructionId instruction) {

@@ -121,8 +121,7 @@ class LoopPair {
   // Elementwise results of a product are then fused into their users, so among values with the same dimensions, only as
   // many need memory as there are products.
   void Drop(const Stack& stack, ModifiedProgram* modified) {
-    std::int64_t bytes = 0;
-    for (const ValueId id : stack.buffer->values) bytes = std::max(bytes, modified->sizes[id]);
+    const std::int64_t bytes = SharedBytes(stack.buffer->values, modified->sizes);
     if (bytes == 0 || stack.kept) return;
     const std::int64_t step = bytes / forward_.steps;
     modified->Remove(stack.buffer->values);

@@ -31,9 +31,8 @@ Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
   if (left > aim) {
     std::vector<std::int64_t> rematerialized;  // sizes of the buffers at the peak
     for (const Buffer* buffer : without_remat_.LiveAtPeak(modified.sizes)) {
-      if (!without_remat_.IsRematerialized(program_.values()[buffer->values.front()])) continue;
-      std::int64_t& size = rematerialized.emplace_back(0);
-      for (const ValueId id : buffer->values) size = std::max(size, modified.sizes[id]);
+      if (without_remat_.IsRematerialized(program_.values()[buffer->values.front()]))
+        rematerialized.push_back(SharedBytes(buffer->values, modified.sizes));
     }
     std::ranges::sort(rematerialized, std::ranges::greater());
     for (const std::int64_t size : rematerialized) left -= left > aim ? size : 0;
@@ -189,9 +188,8 @@ void MoveOut(const Program& program, const Buffer& buffer, const std::set<Instru
       end = std::max<std::int64_t>(end, program.PositionOf(operand));
   }
   if (end < 0 || end >= buffer.last) return;
-  std::int64_t bytes = 0;
-  for (const ValueId value : buffer.values) bytes = std::max(bytes, std::exchange(modified->sizes[value], 0));
-  modified->Add(bytes, buffer.first, std::max(buffer.first, end), buffer.values);
+  modified->Add(SharedBytes(buffer.values, modified->sizes), buffer.first, std::max(buffer.first, end), buffer.values);
+  modified->Remove(buffer.values);
 }
 
 // Moves outputs to the host. Assumes the same share of optimizer state among outputs and arguments of the same shape.

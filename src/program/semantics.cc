@@ -479,25 +479,22 @@ class SemanticsFinder : public Semantics {
   }
 
   void FindKinds() {
-    std::map<int, Role> roles;  // by number of the entry computation's parameter: of its last array
-    for (const ProgramParameter& parameter : program_.parameters()) roles[parameter.number] = RoleOf(parameter);
+    std::map<int, ValueKind> arguments;  // by number of the entry computation's parameter: of its last array
+    for (const ProgramParameter& parameter : program_.parameters()) {
+      const Role role = RoleOf(parameter);
+      arguments[parameter.number] = role == Role::kWeights          ? ValueKind::kWeights
+                                    : role == Role::kOptimizerState ? ValueKind::kOptimizerState
+                                                                    : ValueKind::kInputs;
+    }
     for (const ProgramValue& value : program_.values()) {
       const MemoryAllocation& allocation = program_.AllocationOf(value);
+      const auto argument = arguments.find(allocation.parameter);
       const bool is_argument = allocation.kind == AllocationKind::kArgument;
-      const auto role = roles.find(allocation.parameter);
-      ValueKind kind = ValueKind::kInputs;
-      if (allocation.kind == AllocationKind::kConstant) {
-        kind = ValueKind::kConstants;
-      } else if (!value.array || (is_argument && role == roles.end())) {
-        kind = ValueKind::kUnknown;
-      } else if (!is_argument) {
-        kind = KindOfArray(value);
-      } else if (role->second == Role::kWeights) {
-        kind = ValueKind::kWeights;
-      } else if (role->second == Role::kOptimizerState) {
-        kind = ValueKind::kOptimizerState;
-      }
-      kinds_.push_back(kind);
+      kinds_.push_back(allocation.kind == AllocationKind::kConstant ? ValueKind::kConstants
+                       : !value.array                               ? ValueKind::kUnknown
+                       : !is_argument                               ? KindOfArray(value)
+                       : argument == arguments.end()                ? ValueKind::kUnknown
+                                                                    : argument->second);
     }
   }
 
