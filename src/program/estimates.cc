@@ -243,9 +243,7 @@ std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<Me
   constexpr std::size_t kMostArrays = 64;
   constexpr std::size_t kMostBuffers = 4096;  // the largest; each moment looks at all of them
   std::vector<Buffer> buffers = TemporariesOf(program.memory());
-  std::int64_t schedule = program.memory().schedule_length;
-  for (const Buffer& buffer : buffers) schedule = std::max(schedule, buffer.last + 1);  // as TimelineOf
-  const auto length = static_cast<double>(schedule);
+  const auto length = static_cast<double>(ScheduleLength(program.memory(), buffers));
   std::ranges::stable_sort(buffers, std::ranges::greater(), &Buffer::size);
   buffers.resize(std::min(buffers.size(), kMostBuffers));
   std::set<std::size_t> chosen;
