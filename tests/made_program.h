@@ -22,7 +22,7 @@ struct MadeProgram {
   MadeProgram(const std::string& module, const std::string& assignment, const std::string& ranges,
               const std::string& head = "", std::int64_t limit_bytes = 0)
       : program(MakeProgram(module, assignment, ranges, head)),
-        semantics(program, BuiltInRules().role_words),
+        semantics(whyoom::FindSemantics(program, BuiltInRules().role_words)),
         simulator(program, semantics, limit_bytes) {}
 
   // The memory that the modified program needs; -1 if the remedy does not apply.

@@ -12,7 +12,7 @@
 namespace whyoom {
 namespace {
 
-// Smaller values are numerous but need little memory, which fragmentation_ includes.
+// Smaller values are numerous but need little memory, which fragmentation includes.
 constexpr std::int64_t kSmallestPlaced = std::int64_t{64} << 10;
 constexpr std::int64_t kNeverEnds = INT64_MAX - 1;
 
@@ -54,9 +54,9 @@ ComputedArray OriginalOf(const Program& program, const ProgramValue& value) {
 // The values that occupy the whole allocation of an output.
 std::set<ValueId> ReturnedValues(const Program& program) {
   std::set<ValueId> returned;
-  for (const ProgramOutput& output : program.outputs()) {
+  for (const ProgramOutput& output : program.outputs) {
     if (!output.value) continue;
-    const ProgramValue& value = program.values()[output.value];
+    const ProgramValue& value = program.values[output.value];
     if (value.size == program.AllocationOf(value).size) returned.insert(output.value);
   }
   return returned;
@@ -208,25 +208,25 @@ std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t mos
 }
 
 BufferAssignment::BufferAssignment(const Program& program, bool undo_rematerialization)
-    : program_(program), whole_(program.dimensions().whole()) {
-  for (const AllocationId id : program.memory().allocations.ids()) {
-    if (!program.memory().allocations[id].IsFixed()) continue;
-    fixed_.push_back(program.ValuesIn(id));
+    : whole(program.dimensions.whole), program_(program) {
+  for (const AllocationId id : program.memory.allocations.ids()) {
+    if (!program.memory.allocations[id].IsFixed()) continue;
+    fixed_.push_back(program.values_in[id]);
     std::erase_if(fixed_.back(),
-                  [&](ValueId value) { return program.values()[value].size != program.memory().allocations[id].size; });
+                  [&](ValueId value) { return program.values[value].size != program.memory.allocations[id].size; });
   }
   FindBuffers(false);
   const Sizes compiled = CompiledSizes();
   compiled_heap_ = HeapBytes(compiled, {});
-  fragmentation_ = program.memory().need_bytes - FixedBytes(compiled) - compiled_heap_;
+  fragmentation = program.memory.need_bytes - FixedBytes(compiled) - compiled_heap_;
   if (!undo_rematerialization) return;
   FindBuffers(true);
 }
 
 Sizes BufferAssignment::CompiledSizes() const {
   Sizes sizes;
-  sizes.reserve(program_.values().size());
-  for (const ProgramValue& value : program_.values()) sizes.push_back(value.size);
+  sizes.reserve(program_.values.size());
+  for (const ProgramValue& value : program_.values) sizes.push_back(value.size);
   return sizes;
 }
 
@@ -235,8 +235,8 @@ void BufferAssignment::FindBuffers(bool undo) {
   std::map<ComputedArray, Buffer> kept;  // one buffer for an array that is not rematerialized
   std::vector<Buffer> placed;
   std::set<ComputedArray> outputs;
-  for (const ValueId id : returned) outputs.insert(OriginalOf(program_, program_.values()[id]));
-  for (const ProgramValue& value : program_.values()) {
+  for (const ValueId id : returned) outputs.insert(OriginalOf(program_, program_.values[id]));
+  for (const ProgramValue& value : program_.values) {
     if (program_.AllocationOf(value).IsFixed() || value.size < kSmallestPlaced || value.first < 0) continue;
     const bool is_output = returned.contains(value.id);
     if (!undo || is_output || !IsRematerialized(value)) {
@@ -252,22 +252,22 @@ void BufferAssignment::FindBuffers(bool undo) {
       buffer.values.push_back(value.id);
     }
   }
-  buffers_ = JoinInPlace(std::move(placed));
-  for (auto& [array, buffer] : kept) buffers_.push_back(std::move(buffer));
-  for (Buffer& buffer : buffers_) {
+  buffers = JoinInPlace(std::move(placed));
+  for (auto& [array, buffer] : kept) buffers.push_back(std::move(buffer));
+  for (Buffer& buffer : buffers) {
     if (std::ranges::none_of(buffer.values, [&](ValueId id) { return returned.contains(id); })) continue;
     buffer.is_output = true;
     buffer.last = kNeverEnds;
   }
-  std::vector<Extent> extents(buffers_.begin(), buffers_.end());
-  whole_ = whole_ && PlaceInOutputs(buffers_, &extents);
+  std::vector<Extent> extents(buffers.begin(), buffers.end());
+  whole = whole && PlaceInOutputs(buffers, &extents);
 }
 
 bool BufferAssignment::IsRematerialized(const ProgramValue& value) const {
   if (!value.array.instruction) return false;
   const std::string_view name = program_.InstructionOf(value).name;
   const std::string_view original = OriginalName(name);
-  return original != name || program_.module().Find(std::string(original) + ".remat");
+  return original != name || program_.module.Find(std::string(original) + ".remat");
 }
 
 std::int64_t BufferAssignment::FixedBytes(const Sizes& sizes) const {
@@ -277,12 +277,12 @@ std::int64_t BufferAssignment::FixedBytes(const Sizes& sizes) const {
 }
 
 std::pair<std::vector<Extent>, std::int64_t> BufferAssignment::TemporariesAndOutputs(const Sizes& sizes) const {
-  std::vector<Extent> extents(buffers_.begin(), buffers_.end());
-  for (std::size_t i = 0; i < buffers_.size(); ++i) extents[i].size = SharedBytes(buffers_[i].values, sizes);
-  PlaceInOutputs(buffers_, &extents);
+  std::vector<Extent> extents(buffers.begin(), buffers.end());
+  for (std::size_t i = 0; i < buffers.size(); ++i) extents[i].size = SharedBytes(buffers[i].values, sizes);
+  PlaceInOutputs(buffers, &extents);
   std::int64_t outputs = 0;
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    if (buffers_[i].is_output) outputs += std::exchange(extents[i].size, 0);
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].is_output) outputs += std::exchange(extents[i].size, 0);
   }
   return {std::move(extents), outputs};
 }
@@ -297,13 +297,13 @@ std::int64_t BufferAssignment::Need(const Sizes& sizes, const std::vector<Buffer
   const std::int64_t heap = HeapBytes(sizes, added);
   // Gaps shrink with the buffers that they are between.
   const double share = heap < compiled_heap_ ? static_cast<double>(heap) / static_cast<double>(compiled_heap_) : 1;
-  return FixedBytes(sizes) + heap + ClampToBytes(share * static_cast<double>(fragmentation_));
+  return FixedBytes(sizes) + heap + ClampToBytes(share * static_cast<double>(fragmentation));
 }
 
 std::vector<const Buffer*> BufferAssignment::LiveAtPeak(const Sizes& sizes) const {
   const Usage peak = PeakOf(TemporariesAndOutputs(sizes).first);
   std::vector<const Buffer*> live;
-  for (const Buffer& buffer : buffers_) {
+  for (const Buffer& buffer : buffers) {
     if (peak.bytes > 0 && buffer.first <= peak.moment && peak.moment <= buffer.last) live.push_back(&buffer);
   }
   return live;

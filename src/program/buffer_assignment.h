@@ -66,8 +66,7 @@ inline std::int64_t SharedBytes(const std::vector<ValueId>& values, const Sizes&
   return bytes;
 }
 
-class BufferAssignment {
- public:
+struct BufferAssignment {
   // `undo_rematerialization`: extends the live range of each value that the compiler rematerializes to save memory, as
   // if memory were not short.
   BufferAssignment(const Program& program, bool undo_rematerialization);
@@ -82,16 +81,14 @@ class BufferAssignment {
   std::vector<const Buffer*> LiveAtPeak(const Sizes& sizes) const;
   std::vector<const Buffer*> LiveAtPeak() const { return LiveAtPeak(CompiledSizes()); }
 
-  // False if simulating takes too long, or the dimensions are not known. Then Need is meaningless.
-  bool whole() const { return whole_; }
-
   // Whether the compiler computes the value again, or is a value that it computes again.
   bool IsRematerialized(const ProgramValue& value) const;
 
-  // Bytes of small values and of gaps between buffers; negative if the compiler packs better than the simulation.
-  std::int64_t fragmentation() const { return fragmentation_; }
   Sizes CompiledSizes() const;
-  const std::vector<Buffer>& buffers() const { return buffers_; }
+
+  std::vector<Buffer> buffers;  // of temporaries and outputs
+  bool whole = true;  // false if simulating takes too long, or the dimensions are not known: Need is meaningless
+  std::int64_t fragmentation = 0;  // bytes of small values and of gaps; negative if the compiler packs better than this
 
  private:
   void FindBuffers(bool undo);
@@ -102,11 +99,8 @@ class BufferAssignment {
   std::int64_t HeapBytes(const Sizes& sizes, const std::vector<Buffer>& added) const;  // temporaries and outputs
 
   const Program& program_;
-  std::vector<Buffer> buffers_;              // of temporaries and outputs
   std::vector<std::vector<ValueId>> fixed_;  // by argument or constant: the values that span it
-  bool whole_ = true;
-  std::int64_t compiled_heap_ = 0;  // HeapBytes of the compiled sizes
-  std::int64_t fragmentation_ = 0;
+  std::int64_t compiled_heap_ = 0;           // HeapBytes of the compiled sizes
 };
 
 }  // namespace whyoom

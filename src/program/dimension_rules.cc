@@ -97,7 +97,7 @@ class DimensionRules {
       Instruction(id);
     }
     for (const InstructionId id : module_.instructions.ids()) {
-      if (dimensions_.whole() && At(id).opcode == "while") Stacks(id);
+      if (dimensions_.whole && At(id).opcode == "while") Stacks(id);
     }
   }
 
@@ -133,21 +133,20 @@ class DimensionRules {
     // hundred thousand arrays, which takes minutes.
     constexpr std::size_t kMostSteps = 4 * Dimensions::kMost;
     steps_ += times;
-    if (steps_ + dimensions_.factors_.steps() > kMostSteps) dimensions_.whole_ = false;
-    return dimensions_.whole_;
+    if (steps_ + dimensions_.factors.steps() > kMostSteps) dimensions_.whole = false;
+    return dimensions_.whole;
   }
 
   // Equates the dimensions if their sizes are equal. Ignores numbers that an array lacks, as all rules do.
   void Same(Array a, int i, Array b, int j) {
     if (a.Has(i) && b.Has(j) && a.Size(i) == b.Size(j) && a.Size(i) != 1)
-      dimensions_.factors_.Equate(a.Factor(i), b.Factor(j));
+      dimensions_.factors.Equate(a.Factor(i), b.Factor(j));
   }
 
   // Equates the dimensions if their sizes are equal, else relates them if their sizes are similar.
   void Relate(Array a, int i, Array b, int j) {
     if (!a.Has(i) || !b.Has(j)) return;
-    if (a.Size(i) != b.Size(j) && KeepsMost(a.Size(i), b.Size(j)))
-      dimensions_.factors_.Relate(a.Factor(i), b.Factor(j));
+    if (a.Size(i) != b.Size(j) && KeepsMost(a.Size(i), b.Size(j))) dimensions_.factors.Relate(a.Factor(i), b.Factor(j));
     Same(a, i, b, j);
   }
 
@@ -158,7 +157,7 @@ class DimensionRules {
 
   // Equates the sequences of dimensions, whatever their number.
   void SameFactors(Array a, const Dims& a_dims, Array b, const Dims& b_dims) {
-    if (a && b) dimensions_.factors_.Equate(a.Factors(a_dims), b.Factors(b_dims));
+    if (a && b) dimensions_.factors.Equate(a.Factors(a_dims), b.Factors(b_dims));
   }
 
   // Applies Same or Relate to all dimensions if the ranks are equal.
@@ -177,7 +176,7 @@ class DimensionRules {
   // Equates up to `count` arrays of two results, in order.
   void SameLeaves(ArrayId a, ArrayId b, int count) {
     count = std::min({count, Leaves(a.instruction) - a.leaf, Leaves(b.instruction) - b.leaf});
-    for (int leaf = 0; leaf < count && dimensions_.whole(); ++leaf)
+    for (int leaf = 0; leaf < count && dimensions_.whole; ++leaf)
       SameArrays(Leaf(a.instruction, a.leaf + leaf), Leaf(b.instruction, b.leaf + leaf));
   }
 
@@ -250,8 +249,8 @@ class DimensionRules {
     SameDims(left, left_sum, right, right_sum);
     SameDims(left, of_left, result, result.Others());
     SameDims(right, Joined(Dims(of_left.size(), -1), right_free), result, result.Others());
-    dimensions_.products_.push_back({instruction, left.Factors(left_batch), left.Factors(left_free),
-                                     right.Factors(right_free), left.Factors(left_sum)});
+    dimensions_.products.push_back({instruction, left.Factors(left_batch), left.Factors(left_free),
+                                    right.Factors(right_free), left.Factors(left_sum)});
   }
 
   // dim_labels=b01f_01io->b01f. On TPU every dot becomes a convolution. A batch dimension of the dot becomes a spatial
@@ -291,7 +290,7 @@ class DimensionRules {
       Relate(input, i, result, o);
       Add(&product.left, input, i);
     }
-    dimensions_.products_.push_back(std::move(product));
+    dimensions_.products.push_back(std::move(product));
   }
 
   static void Add(FactorIds* list, Array array, int dim) {
@@ -401,12 +400,12 @@ class DimensionRules {
       for (const InstructionId at : module_.computations[computation].instructions) {
         const FactorId stacked = StackedDim(at, steps);
         if (!first) first = stacked;
-        if (stacked) dimensions_.factors_.Equate(first, stacked);
+        if (stacked) dimensions_.factors.Equate(first, stacked);
         if (!CountStep()) return;
       }
       if (!CountStep(8)) return;
     }
-    dimensions_.loops_.push_back({instruction, steps, first});
+    dimensions_.loops.push_back({instruction, steps, first});
   }
 
   void Conditional(InstructionId instruction) {

@@ -147,12 +147,12 @@ Dimensions::Dimensions(const HloModule& module) : module_(module) {
   first_.resize(module.instructions.size());
   for (const InstructionId id : module.instructions.ids()) {
     for (const int shape : ArraysOf(id).shapes) {
-      first_[id].push_back(factors_.next());
-      for (const std::int64_t dim : module.shapes[shape].array.dims) factors_.Add(dim);
+      first_[id].push_back(factors.next());
+      for (const std::int64_t dim : module.shapes[shape].array.dims) factors.Add(dim);
     }
   }
   ApplyRules();
-  factors_.JoinGroups();
+  factors.JoinGroups();
 }
 
 bool Dimensions::IsTooLarge(const HloModule& module) {
@@ -191,19 +191,19 @@ std::vector<FactorIds> Dimensions::FactorsOf(ArrayId array) const {
   std::vector<FactorIds> dims;
   FactorId factor = FirstFactor(array);
   for (std::size_t dim = 0; dim < ShapeOf(array).dims.size(); ++dim, ++factor.value)
-    dims.push_back(factors_.Expand({factor}));
+    dims.push_back(factors.Expand({factor}));
   return dims;
 }
 
-Groups Dimensions::GroupsOf(const FactorIds& factors) const {
+Groups Dimensions::GroupsOf(const FactorIds& ids) const {
   Groups groups;
-  for (const FactorId factor : factors_.Expand(factors)) groups.push_back(GroupOf(factor));
+  for (const FactorId factor : factors.Expand(ids)) groups.push_back(GroupOf(factor));
   return groups;
 }
 
 ArrayGroups Dimensions::GroupsOf(ArrayId array) const {
   ArrayGroups groups;
-  for (const FactorIds& factors : FactorsOf(array)) groups.push_back(GroupsOf(factors));
+  for (const FactorIds& dimension : FactorsOf(array)) groups.push_back(GroupsOf(dimension));
   return groups;
 }
 

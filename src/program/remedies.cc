@@ -10,37 +10,38 @@
 
 namespace whyoom {
 
-Simulator::Simulator(const Program& program, const Semantics& semantics, std::int64_t limit_bytes, const Stop* stop)
-    : program_(program),
-      semantics_(semantics),
-      limit_(limit_bytes),
-      stop_(stop),
-      compiled_(program, false),
-      without_remat_(program, true),
-      need_(compiled_.Need(compiled_.CompiledSizes())) {}
+Simulator::Simulator(const Program& of, const Semantics& its_semantics, std::int64_t limit_bytes, const Stop* stop_at)
+    : program(of),
+      semantics(its_semantics),
+      limit(limit_bytes),
+      stop(stop_at),
+      compiled(of, false),
+      without_remat(of, true),
+      need_bytes(compiled.Need(compiled.CompiledSizes())),
+      whole(compiled.whole && without_remat.whole) {}
 
 Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
-  const std::int64_t as_compiled = compiled_.Need(modified.sizes, modified.added) + modified.more;
-  const std::int64_t without_remat =
-      std::max(as_compiled, without_remat_.Need(modified.sizes, modified.added) + modified.more);
+  const std::int64_t as_compiled = compiled.Need(modified.sizes, modified.added) + modified.more;
+  const std::int64_t at_most =
+      std::max(as_compiled, without_remat.Need(modified.sizes, modified.added) + modified.more);
   // The compiler rematerializes only enough to stay somewhat below the limit. It was observed to aim at 14.65 of
   // 15.75 GiB.
   constexpr double kAimsAt = 0.93;
-  const auto aim = ClampToBytes(kAimsAt * static_cast<double>(limit_));
-  std::int64_t left = limit_ <= 0 ? as_compiled : without_remat;
+  const auto aim = ClampToBytes(kAimsAt * static_cast<double>(limit));
+  std::int64_t left = limit <= 0 ? as_compiled : at_most;
   if (left > aim) {
     std::vector<std::int64_t> rematerialized;  // sizes of the buffers at the peak
-    for (const Buffer* buffer : without_remat_.LiveAtPeak(modified.sizes)) {
-      if (without_remat_.IsRematerialized(program_.values()[buffer->values.front()]))
+    for (const Buffer* buffer : without_remat.LiveAtPeak(modified.sizes)) {
+      if (without_remat.IsRematerialized(program.values[buffer->values.front()]))
         rematerialized.push_back(SharedBytes(buffer->values, modified.sizes));
     }
     std::ranges::sort(rematerialized, std::ranges::greater());
     for (const std::int64_t size : rematerialized) left -= left > aim ? size : 0;
   }
   left = std::max(as_compiled, std::min(left, aim));
-  return {.saves_bytes = need_ - left,
+  return {.saves_bytes = need_bytes - left,
           .left_bytes = left,
-          .spread_bytes = (std::min(without_remat, std::max(limit_, as_compiled)) - as_compiled) / 2,
+          .spread_bytes = (std::min(at_most, std::max(limit, as_compiled)) - as_compiled) / 2,
           .ruled_out = std::string(modified.ruled_out),
           .parts = modified.parts,
           .of_state = modified.of_state,
@@ -49,7 +50,7 @@ Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
 
 std::int64_t Simulator::CountModified(const ModifiedProgram& modified) const {
   std::int64_t count = modified.tried + static_cast<std::int64_t>(modified.added.size());
-  for (const ProgramValue& value : program_.values()) count += modified.sizes[value.id] != value.size ? 1 : 0;
+  for (const ProgramValue& value : program.values) count += modified.sizes[value.id] != value.size ? 1 : 0;
   return count;
 }
 
@@ -60,8 +61,8 @@ constexpr std::int64_t kPieces = 16;
 constexpr std::int64_t kChunks = 8;
 
 void KeepOutputs(const Program& program, Sizes* sizes) {
-  for (const ProgramOutput& output : program.outputs()) {
-    if (output.value) (*sizes)[output.value] = program.values()[output.value].size;
+  for (const ProgramOutput& output : program.outputs) {
+    if (output.value) (*sizes)[output.value] = program.values[output.value].size;
   }
 }
 
@@ -81,12 +82,12 @@ std::int64_t ScaledSize(const ValueClass& arrays, std::uint32_t with_axis, Ratio
 
 // Whether the program has independent pieces: examples without training, or its largest array is from a vmap.
 bool ConsistsOfPieces(const Simulator& simulator) {
-  const Program& program = simulator.program();
-  if (!simulator.semantics().trains() && simulator.semantics().has_examples()) return true;
-  const std::vector<const Buffer*> live = simulator.compiled().LiveAtPeak();
+  const Program& program = simulator.program;
+  if (!simulator.semantics.trains && simulator.semantics.has_examples()) return true;
+  const std::vector<const Buffer*> live = simulator.compiled.LiveAtPeak();
   const auto largest = std::ranges::max_element(live, {}, &Buffer::size);
   return largest != live.end() && std::ranges::any_of((*largest)->values, [&](ValueId id) {
-           const ProgramValue& value = program.values()[id];
+           const ProgramValue& value = program.values[id];
            return value.array.instruction && IsMapped(program.InstructionOf(value).op_name);
          });
 }
@@ -95,35 +96,35 @@ bool ConsistsOfPieces(const Simulator& simulator) {
 // sums. The sums are complete before any weight is updated, so they can use the memory of the new weights and state
 // unless other temporaries use it.
 std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes, std::int64_t parts) {
-  const Program& program = simulator.program();
-  const Semantics& semantics = simulator.semantics();
+  const Program& program = simulator.program;
+  const Semantics& semantics = simulator.semantics;
   std::set<std::string_view> outputs;  // shapes; a frozen weight is not returned and has no gradient
-  for (const ProgramOutput& output : program.outputs()) outputs.insert(program.ShapeOf(output.array).shape);
+  for (const ProgramOutput& output : program.outputs) outputs.insert(program.ShapeOf(output.array).shape);
   std::int64_t sums = 0;
-  for (const ProgramParameter& parameter : program.parameters()) {
-    if (semantics.trains() && semantics.RoleOf(parameter) == Role::kWeights &&
+  for (const ProgramParameter& parameter : program.parameters) {
+    if (semantics.trains && semantics.RoleOf(parameter) == Role::kWeights &&
         outputs.contains(program.ShapeOf(parameter.array).shape))
       sums += parameter.size;
   }
   std::int64_t temporaries = 0;
-  for (const Buffer* buffer : simulator.compiled().LiveAtPeak(sizes)) {
+  for (const Buffer* buffer : simulator.compiled.LiveAtPeak(sizes)) {
     if (!buffer->is_output) temporaries += buffer->size / parts;
     if (semantics.KindOf(buffer->values.front()) == ValueKind::kGradients) sums -= buffer->size;
   }
   std::int64_t free = 0;
-  for (const Buffer& buffer : simulator.compiled().buffers()) free += buffer.is_output ? buffer.size : 0;
+  for (const Buffer& buffer : simulator.compiled.buffers) free += buffer.is_output ? buffer.size : 0;
   return std::max<std::int64_t>(0, sums - std::max<std::int64_t>(0, free - temporaries));
 }
 
 // `once`: if an array has the axis twice, cuts only one dimension.
 std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Axis& axis, std::int64_t parts,
                                             bool once) {
-  const Program& program = simulator.program();
+  const Program& program = simulator.program;
   if (!axis || axis.size < 2) return std::nullopt;
   parts = std::min(parts, axis.size);
   std::int64_t pieces = 0;  // copies of the current piece of each input
-  for (const ProgramParameter& parameter : program.parameters()) {
-    if (simulator.semantics().Has(parameter, axis)) pieces += parameter.size / parts;
+  for (const ProgramParameter& parameter : program.parameters) {
+    if (simulator.semantics.Has(parameter, axis)) pieces += parameter.size / parts;
   }
   const Sizes scaled = simulator.Scaled(axis, {.of = parts, .once = once});
   ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
@@ -153,11 +154,11 @@ bool ComputesIn(const HloModule& before, std::string_view dtype) {
 // By instruction: the position of the last use of its result, including uses of bitcasts, tuples and asynchronous
 // copies of it; -1 if there is none.
 Indexed<InstructionId, int> LastUses(const Program& program) {
-  Indexed<InstructionId, int> last(program.module().instructions.size(), -1);
+  Indexed<InstructionId, int> last(program.module.instructions.size(), -1);
   for (InstructionId id(last.size() - 1); id; --id.value) {  // operands precede their user
     const HloInstruction& is = program.At(id);
     const bool passes_on = is.Is({"bitcast", "get-tuple-element", "tuple", "copy-start", "copy-done"});
-    const int use = std::max(passes_on ? last[id] : -1, is.opcode == "tuple" ? -1 : program.PositionOf(id));
+    const int use = std::max(passes_on ? last[id] : -1, is.opcode == "tuple" ? -1 : program.positions[id]);
     for (const InstructionId operand : is.operands) last[operand] = std::max(last[operand], use);
   }
   return last;
@@ -165,8 +166,8 @@ Indexed<InstructionId, int> LastUses(const Program& program) {
 
 // The value in the output's memory that is a copy of the argument, only to be overwritten; null if there is none.
 const ProgramValue* CopyOf(const Program& program, const ProgramParameter& parameter, const ProgramValue& output) {
-  for (const ValueId id : program.ValuesIn(output.allocation)) {
-    const ProgramValue& value = program.values()[id];
+  for (const ValueId id : program.values_in[output.allocation]) {
+    const ProgramValue& value = program.values[id];
     if (value.size != output.size || !value.array.instruction) continue;
     const HloInstruction& is = program.InstructionOf(value);
     if (is.opcode == "copy" && !is.operands.empty() && is.operands[0] == parameter.array.instruction) return &value;
@@ -179,13 +180,13 @@ const ProgramValue* CopyOf(const Program& program, const ProgramParameter& param
 // the instructions that now write to an argument.
 void MoveOut(const Program& program, const Buffer& buffer, const std::set<InstructionId>& writers,
              ModifiedProgram* modified) {
-  const ProgramValue& last = program.values()[buffer.values.back()];
+  const ProgramValue& last = program.values[buffer.values.back()];
   if (!last.array.instruction) return;
   std::int64_t end = -1;
-  for (const InstructionId user : program.UsersOf(last.array.instruction)) {
+  for (const InstructionId user : program.users[last.array.instruction]) {
     if (!writers.contains(user)) end = buffer.last;
     for (const InstructionId operand : program.At(user).operands)
-      end = std::max<std::int64_t>(end, program.PositionOf(operand));
+      end = std::max<std::int64_t>(end, program.positions[operand]);
   }
   if (end < 0 || end >= buffer.last) return;
   modified->Add(SharedBytes(buffer.values, modified->sizes), buffer.first, std::max(buffer.first, end), buffer.values);
@@ -194,15 +195,15 @@ void MoveOut(const Program& program, const Buffer& buffer, const std::set<Instru
 
 // Moves outputs to the host. Assumes the same share of optimizer state among outputs and arguments of the same shape.
 void MoveResultsToHost(const Simulator& simulator, ModifiedProgram* modified) {
-  const Program& program = simulator.program();
+  const Program& program = simulator.program;
   std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> counts;  // by shape: of state, of all arguments
-  for (const ProgramParameter& parameter : program.parameters()) {
+  for (const ProgramParameter& parameter : program.parameters) {
     auto& [state, all] = counts[program.ShapeOf(parameter.array).shape];
-    state += simulator.semantics().RoleOf(parameter) == Role::kOptimizerState ? 1 : 0;
+    state += simulator.semantics.RoleOf(parameter) == Role::kOptimizerState ? 1 : 0;
     ++all;
   }
-  for (const Buffer& buffer : simulator.compiled().buffers()) {
-    const ProgramValue& value = program.values()[buffer.values.back()];
+  for (const Buffer& buffer : simulator.compiled.buffers) {
+    const ProgramValue& value = program.values[buffer.values.back()];
     if (!buffer.is_output || !value.array) continue;
     const auto& [state, all] = counts[program.ShapeOf(value.array).shape];
     if (state == 0) continue;
@@ -215,18 +216,17 @@ void MoveResultsToHost(const Simulator& simulator, ModifiedProgram* modified) {
 }  // namespace
 
 const std::array<ProgramRemedy, 14> kRemedies = {{
-    {"half_batch", [](const Simulator& s) { return Shorten(s, s.semantics().batch(), 2); }},
-    {"batch_in_steps", [](const Simulator& s) { return Accumulate(s, s.semantics().batch(), kMicroBatches); }},
+    {"half_batch", [](const Simulator& s) { return Shorten(s, s.semantics.batch, 2); }},
+    {"batch_in_steps", [](const Simulator& s) { return Accumulate(s, s.semantics.batch, kMicroBatches); }},
     {"half_sequence",
      [](const Simulator& s) {
-       return s.semantics().is_of_tokens() ? Shorten(s, s.semantics().sequence(), 2) : std::nullopt;
+       return s.semantics.is_of_tokens() ? Shorten(s, s.semantics.sequence, 2) : std::nullopt;
      }},
-    {"pieces", [](const Simulator& s) { return InPieces(s, s.semantics().batch(), kPieces); }},
+    {"pieces", [](const Simulator& s) { return InPieces(s, s.semantics.batch, kPieces); }},
     {"donate", Donate},
     // Instead of a single device, use all devices of a host.
-    {"shard",
-     [](const Simulator& s) { return Shard(s, s.program().partitions() > 1 ? s.program().partitions() : kDevices); }},
-    {"more_devices", [](const Simulator& s) { return MoreDevices(s, s.program().partitions() > 1 ? 2 : kDevices); }},
+    {"shard", [](const Simulator& s) { return Shard(s, s.program.partitions > 1 ? s.program.partitions : kDevices); }},
+    {"more_devices", [](const Simulator& s) { return MoreDevices(s, s.program.partitions > 1 ? 2 : kDevices); }},
     {"bfloat16", Narrow},
     {"recompute_layers", Recompute},
     {"attention_in_blocks", BlockAttention},
@@ -239,21 +239,21 @@ const std::array<ProgramRemedy, 14> kRemedies = {{
 Sizes Simulator::Scaled(const Axis& axis, Ratio ratio) const {
   std::map<std::tuple<const ArrayShape*, std::int64_t, std::uint32_t>, std::int64_t> known;
   Indexed<ClassId, std::int64_t> sizes;
-  for (const ValueClass& arrays : semantics_.classes()) {
-    const std::uint32_t with_axis = semantics_.DimensionsOf(arrays.groups, axis);
+  for (const ValueClass& arrays : semantics.classes) {
+    const std::uint32_t with_axis = semantics.DimensionsOf(arrays.groups, axis);
     const auto [found, is_new] = known.try_emplace({arrays.shape, arrays.size, with_axis});
     if (is_new) found->second = ScaledSize(arrays, with_axis, ratio);
     sizes.push_back(found->second);
   }
-  return Resized([&](const ProgramValue& value) { return sizes[semantics_.ClassOf(value.id)]; });
+  return Resized([&](const ProgramValue& value) { return sizes[semantics.ClassOf(value.id)]; });
 }
 
 std::vector<ArrayDims> SentToHost(const Program& program) {
   std::vector<ArrayDims> sent;
-  for (const InstructionId transfer : HostTransfers(program.module())) {
+  for (const InstructionId transfer : HostTransfers(program.module)) {
     const std::span<const InstructionId> operands = program.At(transfer).operands;
     if (operands.empty()) continue;
-    const HloShape& shape = program.module().ShapeOf(operands[0]);
+    const HloShape& shape = program.module.ShapeOf(operands[0]);
     if (!shape.is_tuple && !shape.array.dims.empty()) sent.push_back(shape.array.dims);
   }
   return sent;
@@ -271,7 +271,7 @@ std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& ax
 
 std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
   // Examples are independent, so a program without gradients can process them in steps, too.
-  const bool can = simulator.semantics().trains() || simulator.semantics().has_examples();
+  const bool can = simulator.semantics.trains || simulator.semantics.has_examples();
   return can ? PieceByPiece(simulator, axis, parts, false) : simulator.RuledOut("no_gradients");
 }
 
@@ -280,28 +280,27 @@ std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& 
 }
 
 std::optional<ModifiedProgram> Narrow(const Simulator& simulator) {
-  const Program& program = simulator.program();
+  const Program& program = simulator.program;
   // 64-bit numbers are pairs of f32 with many temporaries, which this estimate does not cover.
-  if (ComputesIn(program.before(), kFloat64)) return std::nullopt;
+  if (ComputesIn(program.before, kFloat64)) return std::nullopt;
   // If products already compute in bf16, the f32 values per example are f32 on purpose.
-  const bool mixed = ComputesIn(program.before(), kBfloat16);
+  const bool mixed = ComputesIn(program.before, kBfloat16);
   ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
     const ArrayShape& shape = program.ShapeOf(value.array);
-    if (shape.dtype != "f32" || (mixed && simulator.semantics().IsPerExample(value.id))) return value.size;
+    if (shape.dtype != "f32" || (mixed && simulator.semantics.IsPerExample(value.id))) return value.size;
     return std::min(value.size, BytesWithElementBits(shape, 16).value_or(value.size));
   })};
   // If hardly any other value could be narrowed, the effect is unknown.
-  const std::int64_t need = simulator.need_bytes();
+  const std::int64_t need = simulator.need_bytes;
   if (mixed && simulator.EstimateOf(modified).left_bytes > need - need / 200) return std::nullopt;
   return modified;
 }
 
 std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator) {
-  if (!simulator.semantics().has_attention()) return std::nullopt;
-  if (ComputesIn(simulator.program().before(), kFloat64))
-    return simulator.RuledOut("64_bits");  // no kernel supports it
+  if (!simulator.semantics.has_attention()) return std::nullopt;
+  if (ComputesIn(simulator.program.before, kFloat64)) return simulator.RuledOut("64_bits");  // no kernel supports it
   return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
-    return simulator.semantics().IsScores(value.id) ? 0 : value.size;
+    return simulator.semantics.IsScores(value.id) ? 0 : value.size;
   })};
 }
 
@@ -328,19 +327,19 @@ std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bi
 }
 
 std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks) {
-  if (!simulator.semantics().vocabulary()) return std::nullopt;
-  const Dimensions& dimensions = simulator.program().dimensions();
+  if (!simulator.semantics.vocabulary) return std::nullopt;
+  const Dimensions& dimensions = simulator.program.dimensions;
   const auto size_of = [&](const ProgramValue& value) {
-    if (simulator.semantics().KindOf(value.id) != ValueKind::kLogits) return value.size;
-    for (const Loop& loop : dimensions.loops()) {  // a loop that computes losses stacks only these
+    if (simulator.semantics.KindOf(value.id) != ValueKind::kLogits) return value.size;
+    for (const Loop& loop : dimensions.loops) {  // a loop that computes losses stacks only these
       if (!loop.factor) continue;
       const Axis steps{.groups = dimensions.GroupsOf(FactorIds{loop.factor}), .size = loop.steps};
-      if (DimensionsWith(simulator.semantics().GroupsOf(value.id), steps) != 0) return value.size / chunks / loop.steps;
+      if (DimensionsWith(simulator.semantics.GroupsOf(value.id), steps) != 0) return value.size / chunks / loop.steps;
     }
     return value.size / chunks;
   };
   ModifiedProgram modified{.sizes = simulator.Resized(size_of), .parts = chunks};
-  KeepOutputs(simulator.program(), &modified.sizes);  // returned logits stay whole
+  KeepOutputs(simulator.program, &modified.sizes);  // returned logits stay whole
   return modified;
 }
 
@@ -350,7 +349,7 @@ std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator) {
   constexpr std::int64_t kTiny = 8;
   std::int64_t padded = 0;
   Sizes sizes = simulator.Resized([&](const ProgramValue& value) {
-    const ArrayShape& shape = simulator.program().ShapeOf(value.array);
+    const ArrayShape& shape = simulator.program.ShapeOf(value.array);
     const bool tiny = std::ranges::any_of(shape.dims, [](std::int64_t dim) { return dim > 1 && dim < kTiny; });
     const std::int64_t plain = UnpaddedBytes(shape).value_or(value.size);
     padded += plain < value.size ? 1 : 0;
@@ -361,31 +360,31 @@ std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator) {
 
 std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator) {
   // An array must be in memory as a whole to be sent. Without the transfer it is usually fused, and so are its inputs.
-  const std::vector<ArrayDims> sent = SentToHost(simulator.program());
+  const std::vector<ArrayDims> sent = SentToHost(simulator.program);
   if (sent.empty()) return std::nullopt;
   std::set<std::int64_t> counts;  // elements
   for (const ArrayDims& dims : sent)
     counts.insert(std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>()));
   // The parts on each device are gathered to be sent.
-  const HloModule& module = simulator.program().module();
+  const HloModule& module = simulator.program.module;
   for (const InstructionId id : module.instructions.ids()) {
     const HloInstruction& is = module.instructions[id];
     if (is.opcode == "all-gather" && !is.operands.empty() && counts.contains(ElementCount(module.ShapeOf(id).array)))
       counts.insert(ElementCount(module.ShapeOf(is.operands[0]).array));
   }
   return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
-    const bool temporary = simulator.program().AllocationOf(value).kind == AllocationKind::kTemporaries;
-    return temporary && counts.contains(ElementCount(simulator.program().ShapeOf(value.array))) ? 0 : value.size;
+    const bool temporary = simulator.program.AllocationOf(value).kind == AllocationKind::kTemporaries;
+    return temporary && counts.contains(ElementCount(simulator.program.ShapeOf(value.array))) ? 0 : value.size;
   })};
 }
 
 // Finds an argument to donate for each output that does not alias one. The argument must have the output's shape, be
 // aliased by no other output, and not be read after the output is computed, unless it is only copied to be overwritten.
 std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
-  const Program& program = simulator.program();
+  const Program& program = simulator.program;
   const Indexed<InstructionId, int> last_uses = LastUses(program);
   std::map<std::string_view, std::vector<const ProgramParameter*>> unused;  // by shape
-  for (const ProgramParameter& parameter : program.parameters()) {
+  for (const ProgramParameter& parameter : program.parameters) {
     if (!parameter.shares_output && parameter.size > 0)
       unused[program.ShapeOf(parameter.array).shape].push_back(&parameter);
   }
@@ -393,18 +392,18 @@ std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
   bool has_shape = false;           // an output has the shape of an argument
   std::set<InstructionId> writers;  // of outputs that now alias an argument
   std::set<AllocationId> allocations;
-  for (const ProgramOutput& output : program.outputs()) {
+  for (const ProgramOutput& output : program.outputs) {
     if (!output.value) continue;
-    const ProgramValue& value = program.values()[output.value];
+    const ProgramValue& value = program.values[output.value];
     std::vector<const ProgramParameter*>& same_shape = unused[program.ShapeOf(output.array).shape];
     for (auto parameter = same_shape.begin(); parameter != same_shape.end(); ++parameter) {
       has_shape = true;
       const ProgramValue* copy = CopyOf(program, **parameter, value);
-      const int made = program.PositionOf(output.array.instruction);
+      const int made = program.positions[output.array.instruction];
       if (copy == nullptr && last_uses[(*parameter)->array.instruction] > made) continue;
       modified.sizes[output.value] = 0;
-      for (const ValueId id : program.ValuesIn(value.allocation)) {  // the copy, and what overwrites it
-        const ProgramValue& later = program.values()[id];
+      for (const ValueId id : program.values_in[value.allocation]) {  // the copy, and what overwrites it
+        const ProgramValue& later = program.values[id];
         if (copy != nullptr && later.size == value.size && later.first >= copy->first) modified.sizes[id] = 0;
       }
       writers.insert(output.array.instruction);
@@ -413,7 +412,7 @@ std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
       break;
     }
   }
-  for (const Buffer& buffer : simulator.compiled().buffers()) {
+  for (const Buffer& buffer : simulator.compiled.buffers) {
     if (allocations.contains(buffer.allocation) && !buffer.is_output) MoveOut(program, buffer, writers, &modified);
   }
   if (!has_shape) modified.ruled_out = "nothing_to_donate";
@@ -422,17 +421,17 @@ std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
 }
 
 std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator) {
-  const Program& program = simulator.program();
+  const Program& program = simulator.program;
   const Indexed<InstructionId, int> last_uses = LastUses(program);
   ModifiedProgram modified = simulator.Unmodified();
-  for (const ProgramParameter& parameter : program.parameters()) {
-    const Role role = simulator.semantics().RoleOf(parameter);
-    if (role != Role::kOptimizerState && (simulator.semantics().trains() || role != Role::kWeights)) continue;
+  for (const ProgramParameter& parameter : program.parameters) {
+    const Role role = simulator.semantics.RoleOf(parameter);
+    if (role != Role::kOptimizerState && (simulator.semantics.trains || role != Role::kWeights)) continue;
     const int last = last_uses[parameter.array.instruction];
-    for (const ValueId id : program.ValuesOf(parameter.array.instruction)) {
-      const ProgramValue& value = program.values()[id];
+    for (const ValueId id : program.values_of[parameter.array.instruction]) {
+      const ProgramValue& value = program.values[id];
       if (value.array != parameter.array) continue;
-      modified.Remove(program.ValuesIn(value.allocation));        // including an output that aliases it
+      modified.Remove(program.values_in[value.allocation]);       // including an output that aliases it
       if (last >= 0) modified.Add(value.size, last, last, {id});  // fetched for its last use
     }
   }

@@ -47,30 +47,21 @@ struct Ratio {
   bool once = false;  // if two dimensions are the axis, resizes only the first
 };
 
-class Simulator {
- public:
+struct Simulator {
   // Borrows its arguments. `limit_bytes` is the memory of a device; 0: unknown. Results are meaningless once `stop`
   // (may be null) requests a stop.
-  Simulator(const Program& program, const Semantics& semantics, std::int64_t limit_bytes, const Stop* stop = nullptr);
+  Simulator(const Program& of, const Semantics& its_semantics, std::int64_t limit_bytes, const Stop* stop_at = nullptr);
 
-  const Program& program() const { return program_; }
-  const Semantics& semantics() const { return semantics_; }
-  const BufferAssignment& compiled() const { return compiled_; }
-  std::int64_t need_bytes() const { return need_; }
-  // False if the program is too large to simulate. Then all estimates are meaningless.
-  bool whole() const { return compiled_.whole() && without_remat_.whole(); }
-  bool IsStopped() const { return stop_ != nullptr && stop_->IsRequested(); }
+  bool IsStopped() const { return stop != nullptr && stop->IsRequested(); }
 
-  ModifiedProgram Unmodified() const { return {.sizes = compiled_.CompiledSizes()}; }
+  ModifiedProgram Unmodified() const { return {.sizes = compiled.CompiledSizes()}; }
   // The unmodified program, with a reason.
-  ModifiedProgram RuledOut(std::string_view why) const {
-    return {.sizes = compiled_.CompiledSizes(), .ruled_out = why};
-  }
+  ModifiedProgram RuledOut(std::string_view why) const { return {.sizes = compiled.CompiledSizes(), .ruled_out = why}; }
   // The sizes of all values, with size_of(value) for arrays.
   template <class SizeOf>
   Sizes Resized(const SizeOf& size_of) const {
-    Sizes sizes = compiled_.CompiledSizes();
-    for (const ProgramValue& value : program_.values()) {
+    Sizes sizes = compiled.CompiledSizes();
+    for (const ProgramValue& value : program.values) {
       if (value.array) sizes[value.id] = size_of(value);
     }
     return sizes;
@@ -84,16 +75,16 @@ class Simulator {
   // Counts the values and added buffers that the remedy applies to, including those that keep their size (`tried`).
   std::int64_t CountModified(const ModifiedProgram& modified) const;
   // False if the limit is unknown.
-  bool Fits(const Effect& effect) const { return limit_ > 0 && effect.left_bytes <= limit_; }
+  bool Fits(const Effect& effect) const { return limit > 0 && effect.left_bytes <= limit; }
 
- private:
-  const Program& program_;
-  const Semantics& semantics_;
-  std::int64_t limit_ = 0;
-  const Stop* stop_ = nullptr;
-  BufferAssignment compiled_;
-  BufferAssignment without_remat_;  // without rematerialization
-  std::int64_t need_ = 0;
+  const Program& program;
+  const Semantics& semantics;
+  std::int64_t limit = 0;
+  const Stop* stop = nullptr;
+  BufferAssignment compiled;
+  BufferAssignment without_remat;  // without rematerialization
+  std::int64_t need_bytes = 0;
+  bool whole = false;  // false: the program is too large to simulate, so all estimates are meaningless
 };
 
 // A remedy and its name in rule data. `apply` returns nullopt if it finds no array to apply the remedy to. The remedy

@@ -35,7 +35,7 @@ const std::string kOutput =
 
 TEST_CASE("an argument that is not read later is donated to an output", "[program]") {
   const MadeProgram step = Step("  ROOT %new = f32[1024,1024]{1,0} add(%state, %grad)\n", kOutput, "    new{}:3-9\n");
-  CHECK(step.simulator.need_bytes() == 12 * kMiB);
+  CHECK(step.simulator.need_bytes == 12 * kMiB);
   CHECK(step.Left(Donate(step.simulator)) == 8 * kMiB);
   CHECK(step.Left(step.simulator.Unmodified()) == 12 * kMiB);
 }
@@ -52,7 +52,7 @@ TEST_CASE("an argument that is read later cannot be donated", "[program]") {
             ")\n"
             "  ROOT %out = (f32[1024,1024]{1,0}, f32[512,1024]{1,0}) tuple(%new, %late)\n",
         kOutput + late, "    new{}:3-9\n    late{}:5-9\n");
-    CHECK(step.simulator.need_bytes() == 14 * kMiB);
+    CHECK(step.simulator.need_bytes == 14 * kMiB);
     return step.Left(Donate(step.simulator));
   };
   CHECK(left("%state, %grad") == 14 * kMiB);  // no argument can be donated

@@ -51,10 +51,10 @@ TEST_CASE("with the compiled sizes, the need equals the compiler's figure", "[pr
     INFO(name);
     const BufferAssignment assignment(*program, false);
     const auto need = static_cast<double>(assignment.Need(assignment.CompiledSizes()));
-    const auto said = static_cast<double>(program->memory().need_bytes);
+    const auto said = static_cast<double>(program->memory.need_bytes);
     CHECK(std::abs(need - said) <= said / 1000);
     // Fragmentation makes up for any difference to the compiler's figure, so it must be small.
-    CHECK(std::abs(static_cast<double>(assignment.fragmentation())) <= said / 100);
+    CHECK(std::abs(static_cast<double>(assignment.fragmentation)) <= said / 100);
   }
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("the estimate for micro-batches uses the number that `room` reports as
   const std::unique_ptr<Program> program = Load("dump-unrolled-layers");
   std::set<std::int64_t> steps;
   for (const int percent : {90, 60, 40, 30, 20, 15}) {
-    const std::int64_t limit = program->memory().need_bytes * percent / 100;
+    const std::int64_t limit = program->memory.need_bytes * percent / 100;
     const ProgramEstimates estimates = EstimateProgram(*program, BuiltInRules().role_words, limit, WithRemedies::kYes);
     INFO(percent);
     const Effect* micro = estimates.Find("batch_in_steps");
@@ -182,9 +182,9 @@ TEST_CASE("an instruction that repeats an operand is its user only once", "[prog
   const Program program(ReadHlo(*text), HloModule(), ModuleMemory());
   for (const char* const name : {"p", "a"}) {
     INFO(name);
-    const InstructionId instruction = program.module().Find(name);
+    const InstructionId instruction = program.module.Find(name);
     REQUIRE(instruction);
-    CHECK(program.UsersOf(instruction).size() == 1);
+    CHECK(program.users[instruction].size() == 1);
   }
 }
 
