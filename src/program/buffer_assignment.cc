@@ -20,12 +20,10 @@ constexpr std::int64_t kNeverEnds = INT64_MAX - 1;
 struct OutputPlace {
   std::int64_t size;
   std::int64_t made;
-  AllocationId allocation;
   std::vector<std::pair<std::int64_t, std::int64_t>> taken = {};  // first and last use, sorted, without overlaps
 
   bool Reserve(const Buffer& buffer) {
-    // The instruction that computes the output can overwrite an operand, but not always. The compiler's choice shows.
-    if (made < buffer.last || (made == buffer.last && allocation != buffer.allocation)) return false;
+    if (made <= buffer.last) return false;
     const auto later =
         std::ranges::partition_point(taken, [&](const auto& other) { return other.second <= buffer.first; });
     if (later != taken.end() && later->first < buffer.last) return false;
@@ -78,7 +76,7 @@ bool PlaceInOutputs(const std::vector<Buffer>& buffers, std::vector<Extent>* ext
   std::vector<int> order;
   for (int i = 0; std::cmp_less(i, buffers.size()); ++i) {
     const std::int64_t size = (*extents)[i].size;
-    if (size > 0 && buffers[i].is_output) places.push_back({size, buffers[i].first, buffers[i].allocation});
+    if (size > 0 && buffers[i].is_output) places.push_back({size, buffers[i].first});
     if (size > 0 && !buffers[i].is_output) order.push_back(i);
   }
   if (places.empty()) return true;
@@ -234,8 +232,6 @@ void BufferAssignment::FindBuffers(bool undo) {
   const std::set<ValueId> returned = ReturnedValues(program_);
   std::map<ComputedArray, Buffer> kept;  // one buffer for an array that is not rematerialized
   std::vector<Buffer> placed;
-  std::set<ComputedArray> outputs;
-  for (const ValueId id : returned) outputs.insert(OriginalOf(program_, program_.values[id]));
   for (const ProgramValue& value : program_.values) {
     if (program_.AllocationOf(value).IsFixed() || value.size < kSmallestPlaced || value.first < 0) continue;
     const bool is_output = returned.contains(value.id);
@@ -243,8 +239,8 @@ void BufferAssignment::FindBuffers(bool undo) {
       const bool separate = is_output && !WritesInPlace(program_, value.array.instruction);
       placed.push_back({value, value.allocation, {value.id}, separate});
       if (separate) placed.back().last = kNeverEnds;
-    } else if (ComputedArray array = OriginalOf(program_, value); !outputs.contains(array)) {
-      Buffer& buffer = kept.try_emplace(array, Buffer{{.first = INT64_MAX}}).first->second;
+    } else {
+      Buffer& buffer = kept.try_emplace(OriginalOf(program_, value), Buffer{{.first = INT64_MAX}}).first->second;
       buffer.size = std::max(buffer.size, value.size);
       buffer.first = std::min(buffer.first, value.first);
       buffer.last = std::max(buffer.last, value.last);

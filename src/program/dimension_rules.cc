@@ -206,9 +206,7 @@ class DimensionRules {
     }
     if (is.opcode == "get-tuple-element") return TupleElement(id);
     if (is.opcode == "tuple") return Tuple(id);
-    if (is.opcode == "while") return While(id);
-    if (is.opcode == "conditional") return Conditional(id);
-    if (is.Is({"fusion", "call", "async-start"})) return Calls(id);
+    if (is.Is({"fusion", "call", "async-start", "while", "conditional"})) return Calls(id);
     if (is.Is({"slice", "pad", "reduce-window", "concatenate", "all-gather", "all-to-all"})) return Resized(id);
     // copy-start, all-gather-start, …
     if (is.opcode.ends_with("-start")) return EachPair(id, &DimensionRules::RelateEach);
@@ -340,28 +338,23 @@ class DimensionRules {
     }
   }
 
-  // fusion, call, async-start: the operands become the parameters of the computation.
-  void Calls(InstructionId instruction) {
-    const HloInstruction& at = At(instruction);
-    if (at.calls.empty()) return;
-    const HloComputation& called = module_.computations[at.calls[0]];
-    for (std::size_t i = 0; i < std::min(called.parameters.size(), at.operands.size()); ++i) {
-      if (called.parameters[i]) SameResults(called.parameters[i], at.operands[i]);
+  // Equates the operands with the parameters of a computation that the instruction calls, and the results of both.
+  void Call(InstructionId instruction, ComputationId computation, std::span<const InstructionId> operands) {
+    const HloComputation& called = module_.computations[computation];
+    for (std::size_t i = 0; i < std::min(called.parameters.size(), operands.size()); ++i) {
+      if (called.parameters[i]) SameResults(called.parameters[i], operands[i]);
     }
-    if (!called.root) return;
-    if (at.opcode != "async-start") return SameResults(called.root, instruction);
-    // The result is ((operands), result, context).
-    const std::vector<int>& starts = dimensions_.ArraysOf(instruction).starts;
-    if (starts.size() > 1) SameLeaves({instruction, starts[1]}, {called.root, 0}, Leaves(called.root));
+    if (called.root && Leaves(called.root) == Leaves(instruction)) SameResults(called.root, instruction);
   }
 
-  void While(InstructionId instruction) {
+  // fusion, call, while, conditional
+  void Calls(InstructionId instruction) {
     const HloInstruction& at = At(instruction);
-    if (!at.operands.empty()) SameResults(instruction, at.operands[0]);
-    for (const ComputationId call : at.calls) {
-      const HloComputation& called = module_.computations[call];
-      if (!called.parameters.empty() && called.parameters[0]) SameResults(instruction, called.parameters[0]);
-      if (called.root && Leaves(called.root) == Leaves(instruction)) SameResults(instruction, called.root);
+    if (at.opcode == "while" && !at.operands.empty()) SameResults(instruction, at.operands[0]);
+    for (std::size_t i = 0; i < at.calls.size(); ++i) {
+      const bool is_branch = at.opcode == "conditional";  // its first operand chooses the branch
+      if (!is_branch) Call(instruction, at.calls[i], at.operands);
+      if (is_branch && i + 1 < at.operands.size()) Call(instruction, at.calls[i], at.operands.subspan(i + 1, 1));
     }
   }
 
@@ -406,16 +399,6 @@ class DimensionRules {
       if (!CountStep(8)) return;
     }
     dimensions_.loops.push_back({instruction, steps, first});
-  }
-
-  void Conditional(InstructionId instruction) {
-    const HloInstruction& at = At(instruction);
-    for (std::size_t i = 0; i < at.calls.size(); ++i) {
-      const HloComputation& called = module_.computations[at.calls[i]];
-      if (called.root) SameResults(instruction, called.root);
-      if (i + 1 < at.operands.size() && !called.parameters.empty() && called.parameters[0])
-        SameResults(at.operands[i + 1], called.parameters[0]);
-    }
   }
 
   // Applies the rule to each array of an operand and each of the result.

@@ -29,15 +29,6 @@ Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
   constexpr double kAimsAt = 0.93;
   const auto aim = ClampToBytes(kAimsAt * static_cast<double>(limit));
   std::int64_t left = limit <= 0 ? as_compiled : at_most;
-  if (left > aim) {
-    std::vector<std::int64_t> rematerialized;  // sizes of the buffers at the peak
-    for (const Buffer* buffer : without_remat.LiveAtPeak(modified.sizes)) {
-      if (without_remat.IsRematerialized(program.values[buffer->values.front()]))
-        rematerialized.push_back(SharedBytes(buffer->values, modified.sizes));
-    }
-    std::ranges::sort(rematerialized, std::ranges::greater());
-    for (const std::int64_t size : rematerialized) left -= left > aim ? size : 0;
-  }
   left = std::max(as_compiled, std::min(left, aim));
   return {.saves_bytes = need_bytes - left,
           .left_bytes = left,

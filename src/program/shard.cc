@@ -137,15 +137,11 @@ class Splitter {
 
   // Shards weights, optimizer state and gradients over the axis.
   void TryState(const std::string& axis, std::int64_t devices) {
-    // Other arrays may have the shape, too, such as activations that are split already.
     std::set<std::pair<std::string_view, ArrayGroups>> split;
-    std::set<std::pair<std::string_view, ArrayGroups>> whole;
     for (const ProgramParameter& parameter : program_.parameters) {
-      if (!semantics_.IsState(parameter)) continue;
-      (CanSplit(parameter, axis, devices) ? split : whole)
-          .insert({program_.ShapeOf(parameter.array).shape, semantics_.GroupsOf(parameter)});
+      if (semantics_.IsState(parameter) && CanSplit(parameter, axis, devices))
+        split.insert({program_.ShapeOf(parameter.array).shape, semantics_.GroupsOf(parameter)});
     }
-    std::erase_if(split, [&](const auto& array) { return whole.contains(array); });
     if (split.empty()) return;
     Consider(
         {.sizes = simulator_.Resized([&](const ProgramValue& value) {

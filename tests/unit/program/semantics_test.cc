@@ -195,9 +195,9 @@ TEST_CASE("without a backward pass there are no activations", "[program]") {
 
 TEST_CASE("the vocabulary is the dimension of a softmax, but not the experts of a router", "[program]") {
   const Program classes = MakeProgram(Softmax("f32[16,2048]{1,0}", "f32[64,2048]{1,0}"));
-  CHECK(Semantics(classes, Words()).vocabulary.size == 16);
+  CHECK(FindSemantics(classes, Words()).vocabulary.size == 16);
   const Program experts = MakeProgram(Softmax("f32[16,2048,128]{2,1,0}", "f32[64,2048,128]{2,1,0}"));
-  CHECK_FALSE(Semantics(experts, Words()).vocabulary);
+  CHECK_FALSE(FindSemantics(experts, Words()).vocabulary);
 }
 
 // A product of two arrays of the same 64 examples: 512 positions by 256 positions, with 8 heads, contracting 16
@@ -224,15 +224,15 @@ TEST_CASE("a pairwise product is attention scores only with a softmax or an atte
   const std::string used = "  ROOT %z = f32[64,8,512,256]{3,2,1,0} add(%p, %p)\n";
   const std::string softmax = "  ROOT %m = f32[64,8,512]{2,1,0} reduce(%p, %i), dimensions={3}, to_apply=%max\n";
   // The dispatch of tokens to experts is not attention.
-  CHECK_FALSE(Semantics(MakeProgram(Pairs("jit(f)/dispatch/dot_general", used)), Words()).has_attention());
-  CHECK(Semantics(MakeProgram(Pairs("jit(f)/dot_general", softmax)), Words()).has_attention());
-  CHECK(Semantics(MakeProgram(Pairs("jit(f)/self_attention/dot_general", used)), Words()).has_attention());
-  CHECK(Semantics(MakeProgram(Pairs("jit(f)/bqhd,bkhd->bhqk/dot_general", used)), Words()).has_attention());
+  CHECK_FALSE(FindSemantics(MakeProgram(Pairs("jit(f)/dispatch/dot_general", used)), Words()).has_attention());
+  CHECK(FindSemantics(MakeProgram(Pairs("jit(f)/dot_general", softmax)), Words()).has_attention());
+  CHECK(FindSemantics(MakeProgram(Pairs("jit(f)/self_attention/dot_general", used)), Words()).has_attention());
+  CHECK(FindSemantics(MakeProgram(Pairs("jit(f)/bqhd,bkhd->bhqk/dot_general", used)), Words()).has_attention());
   // A mask has the positions twice, and no features, unlike a representation of pairs.
   const std::string mask =
       "  %o = f32[512,512]{1,0} parameter(7), metadata={op_name=\"bias\"}\n  %u = f32[512,512]{1,0} transpose(%o), "
       "dimensions={1,0}\n  %v = f32[512,512]{1,0} add(%o, %u)\n";
-  CHECK(Semantics(MakeProgram(Pairs("jit(f)/dot_general", mask + softmax)), Words()).has_attention());
+  CHECK(FindSemantics(MakeProgram(Pairs("jit(f)/dot_general", mask + softmax)), Words()).has_attention());
 }
 
 TEST_CASE("weights are gathered only if an all-gather computed them", "[program]") {
@@ -283,14 +283,14 @@ TEST_CASE("the slots of experts grow with the number of tokens", "[program]") {
       " value: <1 m @0> (size=1966080,offset=0): f32[640,8,96]{2,1,0}\n";
   const Program one_hot = MakeProgram(Dispatch("iota(), iota_dimension=1"), assignment);
   const Semantics semantics = FindSemantics(one_hot, Words());
-  const ValueId masks = one_hot.ValuesOf(one_hot.module.Find("m"))[0];
+  const ValueId masks = one_hot.values_of[one_hot.module.Find("m")][0];
   CHECK(semantics.batch.size == 640);
   CHECK(semantics.DimensionsOf(masks, semantics.batch) == 0b101);
   CHECK_FALSE(semantics.Has(masks, Axis()));
   // A comparison with a number is no assignment: 96 may be the number of beams.
   const Program beams = MakeProgram(Dispatch("broadcast(%n), dimensions={}"), assignment);
   const Semantics other(beams, Words());
-  const ValueId found = beams.ValuesOf(beams.module.Find("m"))[0];
+  const ValueId found = beams.values_of[beams.module.Find("m")][0];
   CHECK(other.DimensionsOf(found, other.batch) == 1);
 }
 
@@ -330,7 +330,7 @@ TEST_CASE("a side along which values are shifted is not a batch", "[program]") {
                     length + ",8192]{1,0} slice(%s), slice={[0:" + length + "], [0:8192]}\n  %b = f32[" + rest +
                     ",8192]{1,0} slice(%s), slice={[" + length +
                     ":64], [0:8192]}\n  ROOT %r = f32[64,8192]{1,0} concatenate(%b, %a), dimensions={0}\n}\n");
-    return Semantics(program, Words()).batch.size;
+    return FindSemantics(program, Words()).batch.size;
   };
   CHECK(batch("32") == 64);  // halves of a batch
   CHECK(batch("63") == 0);   // each row is combined with its neighbour
@@ -342,7 +342,7 @@ TEST_CASE("an axis that is counted, looked up, sliced or twice in an input is no
                                         "] parameter(0), metadata={op_name=\"batch[\\'x\\']\"}\n  %i = s32[8,1]{1,0} "
                                         "constant({...})\n  %z = s32[] constant(0)\n" +
                                         body + "}\n");
-    return Semantics(program, Words()).batch.size;
+    return FindSemantics(program, Words()).batch.size;
   };
   CHECK(batch("  ROOT %r = f32[64,64,512] negate(%x)\n") == 64);
   const std::string rows = "  ROOT %r = f32[8,64,512] gather(%x, %i), offset_dims={1,2}, slice_sizes={1,64,512}, ";
@@ -399,7 +399,7 @@ TEST_CASE("an input that the examples share has no sequence", "[program]") {
             "]| at ShapeIndex {}:\n value: <1 c @0> (size=8388608,offset=0): bf16[" + cache +
             "]\nallocation 1: size 4194304, page 0, preallocated-temp:\n value: <2 x @0> (size=4194304,offset=0): " +
             x + "\n");
-    return Semantics(program, Words()).sequence.size;
+    return FindSemantics(program, Words()).sequence.size;
   };
   CHECK(sequence("64,512,128") == 512);  // positions of each example
   CHECK(sequence("16,2048,128") == 32);  // pages for all examples: only the tokens have a sequence
@@ -410,7 +410,7 @@ TEST_CASE("the name of a tree of arrays decides nothing about them", "[program]"
     const Program program = MakeProgram("ENTRY %main {\n  %x = f32[64,512]{1,0} parameter(0), metadata={op_name=\"" +
                                         path + "\"}\n  %o = f32[64,512]{1,0} parameter(1), metadata={op_name=\"" +
                                         other + "\"}\n  ROOT %r = f32[64,512]{1,0} add(%x, %o)\n}\n");
-    return Semantics(program, Words()).RoleOf(program.parameters[0]);
+    return FindSemantics(program, Words()).RoleOf(program.parameters[0]);
   };
   CHECK(role("batch", "step") == Role::kInput);
   CHECK(role(R"(batch[\'norm\'])", R"(batch[\'layers\'][\'up\'])") == Role::kOther);  // a second model
