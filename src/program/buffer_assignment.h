@@ -70,8 +70,6 @@ struct BufferAssignment {
   // `undo_rematerialization`: extends the live range of each value that the compiler rematerializes to save memory, as
   // if memory were not short.
   BufferAssignment(const Program& program, bool undo_rematerialization);
-  BufferAssignment(const BufferAssignment&) = delete;
-  BufferAssignment& operator=(const BufferAssignment&) = delete;
 
   // The HBM that the whole program needs if its values have these sizes and the `added` buffers share no memory. For
   // the compiled sizes this equals the compiler's figure, unless rematerialization was undone.

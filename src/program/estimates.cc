@@ -1,5 +1,3 @@
-#include "program/estimates.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 
 #include "facts/array.h"
 #include "facts/evidence.h"
+#include "program/remedies.h"
 
 namespace whyoom {
 namespace {
@@ -236,8 +235,8 @@ std::vector<Effect> EffectsOf(const Simulator& simulator, const Room& room) {
   return effects;
 }
 
-}  // namespace
-
+// The five largest temporaries at each of the moments of `timeline`, at most 64 in all: largest first, each once, with
+// the part of the schedule in which it is live.
 std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<MemoryMoment>& timeline) {
   constexpr int kPerMoment = 5;
   constexpr std::size_t kMostArrays = 64;
@@ -271,6 +270,8 @@ std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<Me
   return arrays;
 }
 
+}  // namespace
+
 std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& semantics, const Axis& axis) {
   if (!axis) return std::nullopt;
   std::optional<AxisLocation> place;
@@ -290,14 +291,10 @@ std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& 
   return place;
 }
 
-bool IsRemedy(std::string_view name) {
-  return std::ranges::any_of(kRemedies, [&](const ProgramRemedy& remedy) { return remedy.name == name; });
-}
-
 ProgramEstimates EstimateProgram(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
                                  WithRemedies with_remedies, const Stop& stop) {
   const Semantics semantics = FindSemantics(program, role_words);
-  const Simulator simulator(program, semantics, limit_bytes, &stop);
+  const Simulator simulator{program, semantics, limit_bytes, &stop};
   ProgramEstimates estimates;
   if (!simulator.whole) return estimates;
   estimates.need_bytes = simulator.need_bytes;

@@ -180,7 +180,7 @@ class LoopPair {
 std::optional<ModifiedProgram> Recompute(const Simulator& simulator) {
   constexpr std::size_t kMostLoops = 1000;  // each loop is compared with each other
   const Semantics& semantics = simulator.semantics;
-  if (!semantics.trains) return simulator.RuledOut("no_gradients");
+  if (!semantics.trains) return simulator.Unmodified("no_gradients");
   const std::vector<Loop>& loops = simulator.program.dimensions.loops;
   ModifiedProgram modified = simulator.Unmodified();
   for (const Loop& forward : loops) {

@@ -10,16 +10,6 @@
 
 namespace whyoom {
 
-Simulator::Simulator(const Program& of, const Semantics& its_semantics, std::int64_t limit_bytes, const Stop* stop_at)
-    : program(of),
-      semantics(its_semantics),
-      limit(limit_bytes),
-      stop(stop_at),
-      compiled(of, false),
-      without_remat(of, true),
-      need_bytes(compiled.Need(compiled.CompiledSizes())),
-      whole(compiled.whole && without_remat.whole) {}
-
 Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
   const std::int64_t as_compiled = compiled.Need(modified.sizes, modified.added) + modified.more;
   const std::int64_t at_most =
@@ -28,8 +18,7 @@ Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
   // 15.75 GiB.
   constexpr double kAimsAt = 0.93;
   const auto aim = ClampToBytes(kAimsAt * static_cast<double>(limit));
-  std::int64_t left = limit <= 0 ? as_compiled : at_most;
-  left = std::max(as_compiled, std::min(left, aim));
+  const std::int64_t left = limit <= 0 ? as_compiled : std::max(as_compiled, std::min(at_most, aim));
   return {.saves_bytes = need_bytes - left,
           .left_bytes = left,
           .spread_bytes = (std::min(at_most, std::max(limit, as_compiled)) - as_compiled) / 2,
@@ -204,72 +193,13 @@ void MoveResultsToHost(const Simulator& simulator, ModifiedProgram* modified) {
   }
 }
 
-}  // namespace
-
-const std::array<ProgramRemedy, 14> kRemedies = {{
-    {"half_batch", [](const Simulator& s) { return Shorten(s, s.semantics.batch, 2); }},
-    {"batch_in_steps", [](const Simulator& s) { return Accumulate(s, s.semantics.batch, kMicroBatches); }},
-    {"half_sequence",
-     [](const Simulator& s) {
-       return s.semantics.is_of_tokens() ? Shorten(s, s.semantics.sequence, 2) : std::nullopt;
-     }},
-    {"pieces", [](const Simulator& s) { return InPieces(s, s.semantics.batch, kPieces); }},
-    {"donate", Donate},
-    // Instead of a single device, use all devices of a host.
-    {"shard", [](const Simulator& s) { return Shard(s, s.program.partitions > 1 ? s.program.partitions : kDevices); }},
-    {"more_devices", [](const Simulator& s) { return MoreDevices(s, s.program.partitions > 1 ? 2 : kDevices); }},
-    {"bfloat16", Narrow},
-    {"recompute_layers", Recompute},
-    {"attention_in_blocks", BlockAttention},
-    {"loss_in_chunks", [](const Simulator& s) { return ChunkLoss(s, kChunks); }},
-    {"state_on_host", StateOnHost},
-    {"no_host_transfer", WithoutHostTransfer},
-    {"no_tiny_dimensions", MergeTinyDimensions},
-}};
-
-Sizes Simulator::Scaled(const Axis& axis, Ratio ratio) const {
-  std::map<std::tuple<const ArrayShape*, std::int64_t, std::uint32_t>, std::int64_t> known;
-  Indexed<ClassId, std::int64_t> sizes;
-  for (const ValueClass& arrays : semantics.classes) {
-    const std::uint32_t with_axis = semantics.DimensionsOf(arrays.groups, axis);
-    const auto [found, is_new] = known.try_emplace({arrays.shape, arrays.size, with_axis});
-    if (is_new) found->second = ScaledSize(arrays, with_axis, ratio);
-    sizes.push_back(found->second);
-  }
-  return Resized([&](const ProgramValue& value) { return sizes[semantics.ClassOf(value.id)]; });
-}
-
-std::vector<ArrayDims> SentToHost(const Program& program) {
-  std::vector<ArrayDims> sent;
-  for (const InstructionId transfer : HostTransfers(program.module)) {
-    const std::span<const InstructionId> operands = program.At(transfer).operands;
-    if (operands.empty()) continue;
-    const HloShape& shape = program.module.ShapeOf(operands[0]);
-    if (!shape.is_tuple && !shape.array.dims.empty()) sent.push_back(shape.array.dims);
-  }
-  return sent;
-}
-
+// Makes the axis `parts` times shorter in all values.
 std::optional<ModifiedProgram> Shorten(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
   if (!axis || axis.size < parts) return std::nullopt;
   return ModifiedProgram{.sizes = simulator.Scaled(axis, {.of = parts}), .parts = parts, .axis = axis};
 }
 
-std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& axis, std::int64_t size) {
-  if (!axis || size < 1) return std::nullopt;
-  return ModifiedProgram{.sizes = simulator.Scaled(axis, {.length = size, .of = axis.size})};
-}
-
-std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
-  // Examples are independent, so a program without gradients can process them in steps, too.
-  const bool can = simulator.semantics.trains || simulator.semantics.has_examples();
-  return can ? PieceByPiece(simulator, axis, parts, false) : simulator.RuledOut("no_gradients");
-}
-
-std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
-  return ConsistsOfPieces(simulator) ? PieceByPiece(simulator, axis, parts, true) : std::nullopt;
-}
-
+// From f32 to bf16.
 std::optional<ModifiedProgram> Narrow(const Simulator& simulator) {
   const Program& program = simulator.program;
   // 64-bit numbers are pairs of f32 with many temporaries, which this estimate does not cover.
@@ -289,35 +219,13 @@ std::optional<ModifiedProgram> Narrow(const Simulator& simulator) {
 
 std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator) {
   if (!simulator.semantics.has_attention()) return std::nullopt;
-  if (ComputesIn(simulator.program.before, kFloat64)) return simulator.RuledOut("64_bits");  // no kernel supports it
+  if (ComputesIn(simulator.program.before, kFloat64)) return simulator.Unmodified("64_bits");  // no kernel supports it
   return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
     return simulator.semantics.IsScores(value.id) ? 0 : value.size;
   })};
 }
 
-std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const ArrayDims& dims) {
-  ArrayShape changed = shape;
-  changed.dims = dims;
-  const std::optional<std::int64_t> before = PaddedBytes(shape);
-  if (!before || *before <= 0) return size;
-  const double share =
-      static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
-  const double proportional = static_cast<double>(*before) * share;
-  const std::int64_t tiled =
-      std::min(*PaddedBytes(changed), std::max(*BestLayoutBytes(changed), ClampToBytes(proportional)));
-  const double after = std::max(proportional, static_cast<double>(tiled));
-  return ClampToBytes(static_cast<double>(size) * after / static_cast<double>(*before));
-}
-
-std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits) {
-  if (!ElementBits(shape.dtype)) return std::nullopt;
-  std::vector<std::int64_t> tile = shape.tile;
-  // Elements narrower than 32 bits are packed along the rows, so a tile has at least enough rows to fill a word.
-  if (tile.size() >= 2) tile[tile.size() - 2] = std::max<std::int64_t>(tile[tile.size() - 2], std::max(1, 32 / bits));
-  return BytesWithTile(shape, bits, tile);
-}
-
-std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks) {
+std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator) {
   if (!simulator.semantics.vocabulary) return std::nullopt;
   const Dimensions& dimensions = simulator.program.dimensions;
   const auto size_of = [&](const ProgramValue& value) {
@@ -325,11 +233,11 @@ std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_
     for (const Loop& loop : dimensions.loops) {  // a loop that computes losses stacks only these
       if (!loop.factor) continue;
       const Axis steps{.groups = dimensions.GroupsOf(FactorIds{loop.factor}), .size = loop.steps};
-      if (DimensionsWith(simulator.semantics.GroupsOf(value.id), steps) != 0) return value.size / chunks / loop.steps;
+      if (DimensionsWith(simulator.semantics.GroupsOf(value.id), steps) != 0) return value.size / kChunks / loop.steps;
     }
-    return value.size / chunks;
+    return value.size / kChunks;
   };
-  ModifiedProgram modified{.sizes = simulator.Resized(size_of), .parts = chunks};
+  ModifiedProgram modified{.sizes = simulator.Resized(size_of), .parts = kChunks};
   KeepOutputs(simulator.program, &modified.sizes);  // returned logits stay whole
   return modified;
 }
@@ -411,6 +319,7 @@ std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
   return modified;
 }
 
+// Keeps optimizer state, and without training also weights, on the host.
 std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator) {
   const Program& program = simulator.program;
   const Indexed<InstructionId, int> last_uses = LastUses(program);
@@ -429,6 +338,88 @@ std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator) {
   if (simulator.CountModified(modified) == 0) return std::nullopt;
   MoveResultsToHost(simulator, &modified);
   return modified;
+}
+
+}  // namespace
+
+const std::array<ProgramRemedy, 14> kRemedies = {{
+    {"half_batch", [](const Simulator& s) { return Shorten(s, s.semantics.batch, 2); }},
+    {"batch_in_steps", [](const Simulator& s) { return Accumulate(s, s.semantics.batch, kMicroBatches); }},
+    {"half_sequence",
+     [](const Simulator& s) {
+       return s.semantics.is_of_tokens() ? Shorten(s, s.semantics.sequence, 2) : std::nullopt;
+     }},
+    {"pieces",
+     [](const Simulator& s) {
+       return ConsistsOfPieces(s) ? PieceByPiece(s, s.semantics.batch, kPieces, true) : std::nullopt;
+     }},
+    {"donate", Donate},
+    // Instead of a single device, use all devices of a host.
+    {"shard", [](const Simulator& s) { return Shard(s, s.program.partitions > 1 ? s.program.partitions : kDevices); }},
+    {"more_devices", [](const Simulator& s) { return MoreDevices(s, s.program.partitions > 1 ? 2 : kDevices); }},
+    {"bfloat16", Narrow},
+    {"recompute_layers", Recompute},
+    {"attention_in_blocks", BlockAttention},
+    {"loss_in_chunks", ChunkLoss},
+    {"state_on_host", StateOnHost},
+    {"no_host_transfer", WithoutHostTransfer},
+    {"no_tiny_dimensions", MergeTinyDimensions},
+}};
+
+Sizes Simulator::Scaled(const Axis& axis, Ratio ratio) const {
+  std::map<std::tuple<const ArrayShape*, std::int64_t, std::uint32_t>, std::int64_t> known;
+  Indexed<ClassId, std::int64_t> sizes;
+  for (const ValueClass& arrays : semantics.classes) {
+    const std::uint32_t with_axis = semantics.DimensionsOf(arrays.groups, axis);
+    const auto [found, is_new] = known.try_emplace({arrays.shape, arrays.size, with_axis});
+    if (is_new) found->second = ScaledSize(arrays, with_axis, ratio);
+    sizes.push_back(found->second);
+  }
+  return Resized([&](const ProgramValue& value) { return sizes[semantics.ClassOf(value.id)]; });
+}
+
+std::vector<ArrayDims> SentToHost(const Program& program) {
+  std::vector<ArrayDims> sent;
+  for (const InstructionId transfer : HostTransfers(program.module)) {
+    const std::span<const InstructionId> operands = program.At(transfer).operands;
+    if (operands.empty()) continue;
+    const HloShape& shape = program.module.ShapeOf(operands[0]);
+    if (!shape.is_tuple && !shape.array.dims.empty()) sent.push_back(shape.array.dims);
+  }
+  return sent;
+}
+
+std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& axis, std::int64_t size) {
+  if (!axis || size < 1) return std::nullopt;
+  return ModifiedProgram{.sizes = simulator.Scaled(axis, {.length = size, .of = axis.size})};
+}
+
+std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
+  // Examples are independent, so a program without gradients can process them in steps, too.
+  const bool can = simulator.semantics.trains || simulator.semantics.has_examples();
+  return can ? PieceByPiece(simulator, axis, parts, false) : simulator.Unmodified("no_gradients");
+}
+
+std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const ArrayDims& dims) {
+  ArrayShape changed = shape;
+  changed.dims = dims;
+  const std::optional<std::int64_t> before = PaddedBytes(shape);
+  if (!before || *before <= 0) return size;
+  const double share =
+      static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
+  const double proportional = static_cast<double>(*before) * share;
+  const std::int64_t tiled =
+      std::min(*PaddedBytes(changed), std::max(*BestLayoutBytes(changed), ClampToBytes(proportional)));
+  const double after = std::max(proportional, static_cast<double>(tiled));
+  return ClampToBytes(static_cast<double>(size) * after / static_cast<double>(*before));
+}
+
+std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits) {
+  if (!ElementBits(shape.dtype)) return std::nullopt;
+  std::vector<std::int64_t> tile = shape.tile;
+  // Elements narrower than 32 bits are packed along the rows, so a tile has at least enough rows to fill a word.
+  if (tile.size() >= 2) tile[tile.size() - 2] = std::max<std::int64_t>(tile[tile.size() - 2], std::max(1, 32 / bits));
+  return BytesWithTile(shape, bits, tile);
 }
 
 }  // namespace whyoom

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "program/estimates.h"
+#include "program/remedies.h"
 #include "program/semantics.h"
 #include "text/cleaning.h"
 

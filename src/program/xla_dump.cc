@@ -11,8 +11,8 @@
 #include "input/byte_source.h"
 #include "program/buffer_assignment.h"
 #include "program/dump_files.h"
-#include "program/estimates.h"
 #include "program/memory.h"
+#include "program/remedies.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
 

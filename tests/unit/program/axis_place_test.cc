@@ -4,7 +4,7 @@
 
 #include "catch.h"
 #include "made_program.h"
-#include "program/estimates.h"
+#include "program/remedies.h"
 
 using namespace whyoom;
 

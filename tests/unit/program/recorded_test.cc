@@ -174,7 +174,7 @@ std::string RemedyText(const Simulator& simulator, const ModifiedProgram& modifi
 }
 
 std::string RemediesText(const Program& program, const Semantics& semantics) {
-  const Simulator simulator(program, semantics, kLimit);
+  const Simulator simulator{program, semantics, kLimit};
   std::string text = fmt::format("  needs {}{}\n", Exact(simulator.need_bytes), simulator.whole ? "" : ", too large");
   for (const ProgramRemedy& remedy : kRemedies) {
     const std::optional<ModifiedProgram> modified = remedy.apply(simulator);

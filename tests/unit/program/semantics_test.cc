@@ -8,7 +8,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "made_program.h"
-#include "program/estimates.h"
+#include "program/remedies.h"
 
 using namespace whyoom;
 
@@ -289,7 +289,7 @@ TEST_CASE("the slots of experts grow with the number of tokens", "[program]") {
   CHECK_FALSE(semantics.Has(masks, Axis()));
   // A comparison with a number is no assignment: 96 may be the number of beams.
   const Program beams = MakeProgram(Dispatch("broadcast(%n), dimensions={}"), assignment);
-  const Semantics other(beams, Words());
+  const Semantics other = FindSemantics(beams, Words());
   const ValueId found = beams.values_of[beams.module.Find("m")][0];
   CHECK(other.DimensionsOf(found, other.batch) == 1);
 }
