@@ -187,11 +187,9 @@ bool Program::PassesOn(const HloInstruction& loop, std::size_t place) const {
 }
 
 void Program::FindParameters() {
-  if (!module.entry) return;
   AddMeshAxes(Attribute(before.header, "frontend_attributes"), &mesh);
-  const std::vector<InstructionId>& compiled = module.computations[module.entry].parameters;
-  const std::vector<InstructionId> unoptimized =
-      before.entry ? before.computations[before.entry].parameters : std::vector<InstructionId>();
+  const std::vector<InstructionId> compiled = module.Parameters();
+  const std::vector<InstructionId> unoptimized = before.Parameters();
   std::size_t room = std::size_t{1} << 23;  // limits the total length of paths: each array of a parameter has a copy
   for (std::size_t number = 0; number < compiled.size(); ++number) {
     if (!compiled[number]) continue;
