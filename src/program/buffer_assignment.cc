@@ -205,8 +205,7 @@ std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t mos
   return timeline;
 }
 
-BufferAssignment::BufferAssignment(const Program& program, bool undo_rematerialization)
-    : whole(program.dimensions.whole), program_(program) {
+BufferAssignment::BufferAssignment(const Program& program, bool undo_rematerialization) : program_(program) {
   for (const AllocationId id : program.memory.allocations.ids()) {
     if (!program.memory.allocations[id].IsFixed()) continue;
     fixed_.push_back(program.values_in[id]);

@@ -84,8 +84,8 @@ struct BufferAssignment {
 
   Sizes CompiledSizes() const;
 
-  std::vector<Buffer> buffers;  // of temporaries and outputs
-  bool whole = true;  // false if simulating takes too long, or the dimensions are not known: Need is meaningless
+  std::vector<Buffer> buffers;     // of temporaries and outputs
+  bool whole = true;               // false if simulating takes too long: Need is meaningless
   std::int64_t fragmentation = 0;  // bytes of small values and of gaps; negative if the compiler packs better than this
 
  private:

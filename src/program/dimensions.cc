@@ -150,23 +150,14 @@ Dimensions::Dimensions(const HloModule& module) : module_(module) {
       first_[id].push_back(factors.next());
       for (const std::int64_t dim : module.shapes[shape].array.dims) factors.Add(dim);
     }
+    whole = whole && factors.next().value <= kMost;
+    if (!whole) return;
   }
   ApplyRules();
   factors.JoinGroups();
-}
-
-bool Dimensions::IsTooLarge(const HloModule& module) {
-  std::vector<std::size_t> of_shape;
-  for (const HloShape& shape : module.shapes) {
-    std::size_t count = 1 + shape.array.dims.size();
-    for (const int element : shape.elements) {
-      if (std::cmp_less(element, of_shape.size())) count += of_shape[element];
-    }
-    of_shape.push_back(count);
+  for (Loop& loop : loops) {
+    if (loop.factor) loop.groups = GroupsOf(FactorIds{loop.factor});
   }
-  std::size_t count = 0;
-  for (const HloInstruction& instruction : module.instructions) count += of_shape[instruction.shape];
-  return count > kMost;
 }
 
 ArrayId Dimensions::ArrayAt(InstructionId instruction, std::string_view index) const {

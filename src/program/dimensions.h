@@ -106,16 +106,15 @@ struct Loop {
   InstructionId instruction;  // the while
   std::int64_t steps = 0;
   FactorId factor;  // of the stacked dimension, if there are stacks
+  Groups groups;    // of that dimension; empty if there are no stacks
 };
 
 // The computation and those that it fuses, directly or indirectly.
 std::set<ComputationId> WithFusions(const HloModule& module, ComputationId computation);
 
 struct Dimensions {
-  // Whether the results of a module have more than kMost dimensions, which takes too long. A module of 150 layers
-  // without a loop has two million.
-  static constexpr std::size_t kMost = 8000000;
-  static bool IsTooLarge(const HloModule& module);
+  // Larger modules take too long. A module of 150 layers without a loop has two million dimensions.
+  static constexpr int kMost = 8000000;
 
   // Borrows the module.
   explicit Dimensions(const HloModule& module);

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "program/dimensions.h"
-
 namespace whyoom {
 namespace {
 
@@ -57,7 +55,7 @@ class DumpFileReader {
     files_.usable = problem.empty();
     if (files_.usable) CheckFailure();
     files_.whole = files_.usable && for_remedies_ && IsComplete(files_.text) && files_.memory.schedule_length > 0;
-    if (files_.whole && !paths_.before.empty() && !Dimensions::IsTooLarge(files_.text)) ReadBefore();
+    if (files_.whole && !paths_.before.empty()) ReadBefore();
     if (!files_.usable) files_.problem = {paths_.assignment, "", problem};
     if (stop_.IsRequested()) return {.problem = {paths_.assignment, "", stop_.Why() + ": " + kNeedUnknown}};
     return std::move(files_);

@@ -293,9 +293,10 @@ std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& 
 
 ProgramEstimates EstimateProgram(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
                                  WithRemedies with_remedies, const Stop& stop) {
+  ProgramEstimates estimates;
+  if (!program.dimensions.whole) return estimates;
   const Semantics semantics = FindSemantics(program, role_words);
   const Simulator simulator{program, semantics, limit_bytes, &stop};
-  ProgramEstimates estimates;
   if (!simulator.whole) return estimates;
   estimates.need_bytes = simulator.need_bytes;
   estimates.memory = MemoryByKind(simulator);

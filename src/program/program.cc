@@ -12,9 +12,6 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostAxes = 64;  // this and the next two limit work on hostile input
-constexpr int kMostMeshes = 256;
-constexpr std::size_t kLongestMesh = 4096;
 constexpr std::size_t kLongestName = 64;  // of an axis; longer ones are ignored
 
 // Takes a name in single or double quotes, which may have backslashes, and the number after it (else 1) from the text.
@@ -36,7 +33,7 @@ std::vector<std::vector<std::string>> ReadAxes(re2::StringPiece text, std::size_
   std::vector<std::vector<std::string>> axes;
   for (re2::StringPiece names; axes.size() < rank && re2::RE2::FindAndConsume(&text, braces, &names);) {
     std::vector<std::string>& of_dim = axes.emplace_back();
-    while (const auto axis = of_dim.size() < kMostAxes ? TakeAxis(&names) : std::nullopt)
+    while (const auto axis = TakeAxis(&names))
       if (!axis->first.empty()) of_dim.push_back(axis->first);
   }
   return axes.size() == rank ? axes : std::vector<std::vector<std::string>>();
@@ -67,9 +64,8 @@ void AddMeshAxes(std::string_view text, Mesh* mesh) {
   static const Regex mesh_axes(R"(mesh<?\[([^\]]*))");
   re2::StringPiece rest = text;
   re2::StringPiece axes;
-  for (int meshes = 0; meshes < kMostMeshes && re2::RE2::FindAndConsume(&rest, mesh_axes, &axes); ++meshes) {
-    axes = axes.substr(0, kLongestMesh);
-    while (const auto axis = mesh->size() < kMostAxes ? TakeAxis(&axes) : std::nullopt) {
+  while (re2::RE2::FindAndConsume(&rest, mesh_axes, &axes)) {
+    while (const auto axis = TakeAxis(&axes)) {
       const auto& [name, devices] = *axis;
       if (!name.empty()) (*mesh)[name] = std::clamp<std::int64_t>(devices, 1, kMostDevices);
     }
@@ -102,7 +98,7 @@ Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std:
   });
   if (sharding.empty() && !is_known) return {};
   for (std::size_t dim = 0; dim < axes.size(); ++dim) {
-    if (has_counts && axes[dim].size() == 1 && mesh->size() < kMostAxes) mesh->insert({axes[dim][0], read.shards[dim]});
+    if (has_counts && axes[dim].size() == 1) mesh->insert({axes[dim][0], read.shards[dim]});
     if (!has_counts) read.shards[dim] = DevicesAlong(axes[dim], *mesh);
     for (const std::string& axis : axes[dim]) {
       if (read.shards[dim] > 1 && DevicesAlong({axis}, *mesh) > 1) read.axes[dim].push_back(axis);
@@ -219,8 +215,7 @@ void Program::AddParameters(ProgramParameter parameter, const HloInstruction& wr
     const std::size_t rank = ShapeOf(parameter.array).dims.size();
     const auto [read, is_new] = of_rank.try_emplace(rank);
     if (is_new) read->second = ReadSharding(sharding, written.frontend, rank, &mesh);
-    parameter.shards = read->second.shards;
-    parameter.axes = read->second.axes;
+    static_cast<Sharding&>(parameter) = read->second;
     parameter.place = parameters.size();
     parameters.push_back(parameter);
   }

@@ -58,15 +58,13 @@ struct ProgramValue : Extent {
 };
 
 // An array of a parameter of the entry computation: an argument, or a leaf of one.
-struct ProgramParameter {
+struct ProgramParameter : Sharding {
   std::size_t place = 0;  // index in Program::parameters()
   ArrayId array;
-  int number = 0;                              // number of the entry computation's parameter
-  std::string path;                            // "params['blocks']['wq']"; or the instruction's name
-  std::vector<std::int64_t> shards;            // by dimension: number of devices that share it; empty: unknown
-  std::vector<std::vector<std::string>> axes;  // by dimension: mesh axes that split it; "" if unnamed
-  std::int64_t size = 0;                       // bytes on one device, with padding
-  bool shares_output = false;                  // donated: an output aliases it
+  int number = 0;              // number of the entry computation's parameter
+  std::string path;            // "params['blocks']['wq']"; or the instruction's name
+  std::int64_t size = 0;       // bytes on one device, with padding
+  bool shares_output = false;  // donated: an output aliases it
 
   // The dimensions over all devices, if `dims` are those on one. A dimension that is too large stays as it is.
   ArrayDims WholeDims(ArrayDims dims) const {

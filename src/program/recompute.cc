@@ -48,9 +48,9 @@ class LoopPair {
 
   // Whether a dimension of the array is the one that the forward loop stacks along.
   bool IsStacked(const ArrayGroups& dimensions) const {
-    const Groups steps = program_.dimensions.GroupsOf(FactorIds{forward_.factor});
-    return std::ranges::any_of(
-        dimensions, [&](const Groups& groups) { return !groups.empty() && !steps.empty() && groups[0] == steps[0]; });
+    return std::ranges::any_of(dimensions, [&](const Groups& groups) {
+      return !groups.empty() && !forward_.groups.empty() && groups[0] == forward_.groups[0];
+    });
   }
 
   void FindCarried() {
@@ -72,16 +72,14 @@ class LoopPair {
   void FindStacks(const Simulator& simulator) {
     for (const Buffer& buffer : simulator.compiled.buffers) {
       bool read = false;
-      bool stacked = false;
       int leaf = -1;
       for (const ValueId id : buffer.values) {
         const ArrayId array = program_.values[id].array;
         if (array.instruction != forward_.instruction || !array) continue;
         leaf = array.leaf;
         read = read || carried_to_[leaf];
-        stacked = stacked || IsStacked(simulator.semantics.GroupsOf(id));
       }
-      if (!read || !stacked) continue;
+      if (!read) continue;
       ArrayDims dims = DimsOf(leaf);
       const auto steps = std::ranges::find(dims, forward_.steps);
       if (steps == dims.end()) continue;
@@ -184,7 +182,7 @@ std::optional<ModifiedProgram> Recompute(const Simulator& simulator) {
   const std::vector<Loop>& loops = simulator.program.dimensions.loops;
   ModifiedProgram modified = simulator.Unmodified();
   for (const Loop& forward : loops) {
-    if (!forward.factor || !semantics.IsForward(forward.instruction) || loops.size() > kMostLoops) continue;
+    if (forward.groups.empty() || !semantics.IsForward(forward.instruction) || loops.size() > kMostLoops) continue;
     for (const Loop& backward : loops) {
       if (simulator.IsStopped() || !semantics.IsBackward(backward.instruction)) continue;
       LoopPair(simulator, forward, backward).Recompute(&modified);

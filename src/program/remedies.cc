@@ -231,8 +231,7 @@ std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator) {
   const auto size_of = [&](const ProgramValue& value) {
     if (simulator.semantics.KindOf(value.id) != ValueKind::kLogits) return value.size;
     for (const Loop& loop : dimensions.loops) {  // a loop that computes losses stacks only these
-      if (!loop.factor) continue;
-      const Axis steps{.groups = dimensions.GroupsOf(FactorIds{loop.factor}), .size = loop.steps};
+      const Axis steps{.groups = loop.groups, .size = loop.steps};
       if (DimensionsWith(simulator.semantics.GroupsOf(value.id), steps) != 0) return value.size / kChunks / loop.steps;
     }
     return value.size / kChunks;

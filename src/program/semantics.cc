@@ -152,10 +152,9 @@ class SemanticsFinder : public Semantics {
     }
   }
 
-  Axis MakeAxis(const FactorIds& factors) const {
-    std::int64_t size = 1;
-    for (const FactorId factor : factors) size *= program.dimensions.factors.size(factor);
-    return MakeAxis(program.dimensions.GroupsOf(factors), size);
+  // A dimension of an argument.
+  Axis AxisOf(const ProgramParameter& parameter, std::size_t dim) const {
+    return MakeAxis(GroupsOf(parameter)[dim], program.ShapeOf(parameter.array).dims[dim]);
   }
 
   Axis MakeAxis(const Groups& groups, std::int64_t size) const {
@@ -209,8 +208,7 @@ class SemanticsFinder : public Semantics {
     }
     for (const Loop& loop : program.dimensions.loops) {
       // The compiler makes loops, too, such as one over the examples of a gather.
-      if (loop.factor && program.At(loop.instruction).op_name.ends_with("while"))
-        Mark(Groups{program.dimensions.GroupOf(loop.factor)}, kNoExamples);
+      if (program.At(loop.instruction).op_name.ends_with("while")) Mark(loop.groups, kNoExamples);
     }
     for (const InstructionId id : program.module.instructions.ids()) FindUsesOf(id);
   }
@@ -277,7 +275,7 @@ class SemanticsFinder : public Semantics {
         const std::vector<FactorIds> dims = program.dimensions.FactorsOf(parameter.array);
         // A scalar, a batch of 1, or a table.
         if (dims.empty() || dims[0].empty() || addressed_.contains(dims[0])) continue;
-        const Axis axis = MakeAxis(dims[0]);
+        const Axis axis = AxisOf(parameter, 0);
         if (AnyIs(axis.groups, lenience < 2 ? kNoExamples | kOfWeights : unsigned{kNoExamples})) continue;
         if (seen.size() >= kMostKinds || !seen.emplace(axis.groups, axis.size).second) continue;
         const Axis restored = Restored(axis);
@@ -295,9 +293,8 @@ class SemanticsFinder : public Semantics {
   void JoinBatches() {
     std::size_t lost = 0;
     for (const ProgramParameter& parameter : program.parameters) {
-      const std::vector<FactorIds> dims = program.dimensions.FactorsOf(parameter.array);
-      if (IsState(parameter) || dims.empty()) continue;
-      const Axis axis = MakeAxis(dims[0]);
+      if (IsState(parameter) || GroupsOf(parameter).empty()) continue;
+      const Axis axis = AxisOf(parameter, 0);
       if (axis.groups.size() != batch.groups.size() || axis.size != batch.size || axis == batch ||
           AnyIs(axis.groups, kOfWeights) || ++lost > kMostKinds)
         continue;
@@ -325,17 +322,17 @@ class SemanticsFinder : public Semantics {
     }
     for (const ProgramParameter& parameter : program.parameters) {
       if (IsState(parameter) || is_shared(parameter)) continue;
-      const std::vector<FactorIds> dims = program.dimensions.FactorsOf(parameter.array);
-      for (std::size_t dim = 1; dim < dims.size(); ++dim) {
-        if (dims[dim].empty() || seen.size() >= kMostKinds) continue;
-        const Axis axis = MakeAxis(dims[dim]);
+      for (std::size_t dim = 1; dim < GroupsOf(parameter).size(); ++dim) {
+        const Axis axis = AxisOf(parameter, dim);
+        if (!axis || seen.size() >= kMostKinds) continue;
         if (!seen.emplace(axis.groups, axis.size).second) continue;
         const Axis restored = Restored(axis);
         candidates.push_back(AnyIs(restored.groups, kShared) ? axis : restored);
       }
     }
     for (const Loop& loop : program.dimensions.loops) {
-      if (loop.factor && candidates.size() < 2 * kMostKinds) candidates.push_back(MakeAxis(FactorIds{loop.factor}));
+      if (!loop.groups.empty() && candidates.size() < 2 * kMostKinds)
+        candidates.push_back(MakeAxis(loop.groups, loop.steps));
     }
     return candidates;
   }

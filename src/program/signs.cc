@@ -249,11 +249,10 @@ class SignFinder {
       if (copied && program_.At(copied.instruction).opcode == "while") AddStack("copied_carry", copied);
     }
     for (const Loop& loop : program_.dimensions.loops) {
-      if (!loop.factor || IsOverLayers(loop)) continue;
-      const Groups steps = program_.dimensions.GroupsOf(FactorIds{loop.factor});
+      if (loop.groups.empty() || IsOverLayers(loop)) continue;
       const auto is_stack = [&](ArrayId array) {
         const ArrayGroups groups = array ? program_.dimensions.GroupsOf(array) : ArrayGroups();
-        return !groups.empty() && groups[0] == steps;
+        return !groups.empty() && groups[0] == loop.groups;
       };
       for (const ProgramOutput& output : program_.outputs) {
         if (output.value && output.array.instruction == loop.instruction && is_stack(output.array))
@@ -276,14 +275,13 @@ class SignFinder {
 
   // Whether most of the weights have a part for each step of the loop, or none are known.
   bool IsOverLayers(const Loop& loop) const {
-    const Groups steps = program_.dimensions.GroupsOf(FactorIds{loop.factor});
     std::int64_t weights = 0;
     std::int64_t layers = 0;
     for (const ProgramParameter& parameter : program_.parameters) {
       if (!semantics_.IsState(parameter)) continue;
       const ArrayGroups& groups = semantics_.GroupsOf(parameter);
       weights += parameter.size;
-      if (!groups.empty() && groups[0] == steps) layers += parameter.size;
+      if (!groups.empty() && groups[0] == loop.groups) layers += parameter.size;
     }
     return 2 * layers >= weights;
   }
