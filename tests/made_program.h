@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "built_in_rules.h"
 #include "program/program.h"
@@ -17,13 +19,21 @@ inline whyoom::Program MakeProgram(const std::string& module, const std::string&
           whyoom::HloModule(), whyoom::ReadMemory(*whyoom::OpenMemory(assignment), times.get())};
 }
 
+// The program after one of kRemedies.
+inline std::optional<whyoom::ModifiedProgram> Apply(std::string_view remedy, const whyoom::Simulator& simulator) {
+  for (const whyoom::ProgramRemedy& one : whyoom::kRemedies) {
+    if (one.name == remedy) return one.apply(simulator);
+  }
+  return std::nullopt;
+}
+
 // A program with all objects needed to apply remedies to it.
 struct MadeProgram {
   MadeProgram(const std::string& module, const std::string& assignment, const std::string& ranges,
               const std::string& head = "", std::int64_t limit_bytes = 0)
       : program(MakeProgram(module, assignment, ranges, head)),
-        semantics(program, BuiltInRules().role_words),
-        simulator(program, semantics, limit_bytes) {}
+        semantics(whyoom::FindSemantics(program, BuiltInRules().role_words)),
+        simulator{program, semantics, limit_bytes} {}
 
   // The memory that the modified program needs; -1 if the remedy does not apply.
   std::int64_t Left(const std::optional<whyoom::ModifiedProgram>& modified) const {

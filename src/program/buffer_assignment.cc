@@ -12,7 +12,7 @@
 namespace whyoom {
 namespace {
 
-// Smaller values are numerous but need little memory, which fragmentation_ includes.
+// Smaller values are numerous but need little memory, which fragmentation includes.
 constexpr std::int64_t kSmallestPlaced = std::int64_t{64} << 10;
 constexpr std::int64_t kNeverEnds = INT64_MAX - 1;
 
@@ -20,12 +20,10 @@ constexpr std::int64_t kNeverEnds = INT64_MAX - 1;
 struct OutputPlace {
   std::int64_t size;
   std::int64_t made;
-  AllocationId allocation;
   std::vector<std::pair<std::int64_t, std::int64_t>> taken = {};  // first and last use, sorted, without overlaps
 
   bool Reserve(const Buffer& buffer) {
-    // The instruction that computes the output can overwrite an operand, but not always. The compiler's choice shows.
-    if (made < buffer.last || (made == buffer.last && allocation != buffer.allocation)) return false;
+    if (made <= buffer.last) return false;
     const auto later =
         std::ranges::partition_point(taken, [&](const auto& other) { return other.second <= buffer.first; });
     if (later != taken.end() && later->first < buffer.last) return false;
@@ -54,9 +52,9 @@ ComputedArray OriginalOf(const Program& program, const ProgramValue& value) {
 // The values that occupy the whole allocation of an output.
 std::set<ValueId> ReturnedValues(const Program& program) {
   std::set<ValueId> returned;
-  for (const ProgramOutput& output : program.outputs()) {
+  for (const ProgramOutput& output : program.outputs) {
     if (!output.value) continue;
-    const ProgramValue& value = program.values()[output.value];
+    const ProgramValue& value = program.values[output.value];
     if (value.size == program.AllocationOf(value).size) returned.insert(output.value);
   }
   return returned;
@@ -70,39 +68,29 @@ bool WritesInPlace(const Program& program, InstructionId instruction) {
 }
 
 // Places buffers in the memory of outputs that are computed later, as the compiler does: the largest first, each in the
-// smallest output that is free. Sets their bytes to 0. Returns false if this takes too long.
-bool PlaceInOutputs(const std::vector<Buffer>& buffers, std::vector<std::int64_t>* bytes) {
+// smallest output that is free. Sets the sizes of their extents to 0. Returns false if this takes too long.
+bool PlaceInOutputs(const std::vector<Buffer>& buffers, std::vector<Extent>* extents) {
   constexpr std::size_t kMostSteps = 20000000;
   std::size_t steps = 0;
   std::vector<OutputPlace> places;
   std::vector<int> order;
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if ((*bytes)[i] <= 0) continue;
-    if (buffers[i].is_output) {
-      places.push_back({(*bytes)[i], buffers[i].first, buffers[i].allocation});
-    } else {
-      order.push_back(static_cast<int>(i));
-    }
+  for (int i = 0; std::cmp_less(i, buffers.size()); ++i) {
+    const std::int64_t size = (*extents)[i].size;
+    if (size > 0 && buffers[i].is_output) places.push_back({size, buffers[i].first});
+    if (size > 0 && !buffers[i].is_output) order.push_back(i);
   }
   if (places.empty()) return true;
   std::ranges::sort(places, {}, &OutputPlace::size);
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](int i) { return (*bytes)[i]; });
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](int i) { return (*extents)[i].size; });
   for (const int i : order) {
-    auto place = std::ranges::partition_point(places, [&](const OutputPlace& one) { return one.size < (*bytes)[i]; });
-    for (; place != places.end(); ++place) {
+    std::int64_t& size = (*extents)[i].size;
+    auto place = std::ranges::partition_point(places, [&](const OutputPlace& one) { return one.size < size; });
+    for (; place != places.end() && size > 0; ++place) {
       if (++steps > kMostSteps) return false;
-      if (!place->Reserve(buffers[i])) continue;
-      (*bytes)[i] = 0;
-      break;
+      if (place->Reserve(buffers[i])) size = 0;
     }
   }
   return true;
-}
-
-std::vector<std::int64_t> SizesOf(const std::vector<Buffer>& buffers) {
-  std::vector<std::int64_t> sizes;
-  for (const Buffer& buffer : buffers) sizes.push_back(buffer.size);
-  return sizes;
 }
 
 }  // namespace
@@ -139,54 +127,30 @@ std::vector<Buffer> TemporariesOf(const ModuleMemory& memory) {
   return JoinInPlace(std::move(buffers));
 }
 
-Occupancy::Occupancy(const std::vector<Buffer>& buffers) : buffers_(buffers) {
-  for (int i = 0; std::cmp_less(i, buffers.size()); ++i) {
-    changes_.push_back({buffers[i].first, i, true});
-    changes_.push_back({buffers[i].last + 1, i, false});
-  }
-  std::ranges::sort(changes_, {}, &Change::moment);
-}
-
-std::vector<Usage> Occupancy::Over(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added) const {
+std::vector<Usage> UsageOver(const std::vector<Extent>& extents) {
   std::vector<Usage> changes;
-  for (const Change& change : changes_)
-    changes.push_back({change.moment, change.begins ? bytes[change.buffer] : -bytes[change.buffer]});
-  for (const Buffer& buffer : added) {
-    changes.push_back({buffer.first, buffer.size});
-    changes.push_back({buffer.last + 1, -buffer.size});
+  for (const Extent& extent : extents) {
+    if (extent.size == 0) continue;
+    changes.push_back({extent.first, extent.size});
+    changes.push_back({extent.last + 1, -extent.size});
   }
-  const auto of_added = changes.begin() + static_cast<std::ptrdiff_t>(changes_.size());
-  std::ranges::sort(of_added, changes.end(), {}, &Usage::moment);
-  std::ranges::inplace_merge(changes, of_added, {}, &Usage::moment);
-  std::vector<Usage> over;
+  std::ranges::sort(changes, {}, &Usage::moment);
+  std::vector<Usage> usage;
   std::int64_t total = 0;
   for (const Usage& change : changes) {
     total += change.bytes;
-    if (over.empty() || over.back().moment != change.moment) over.push_back({change.moment});
-    over.back().bytes = total;
+    if (usage.empty() || usage.back().moment != change.moment) usage.push_back({change.moment});
+    usage.back().bytes = total;
   }
-  return over;
+  return usage;
 }
 
-Usage Occupancy::FindPeak(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added) const {
+Usage PeakOf(const std::vector<Extent>& extents) {
   Usage peak;
-  for (const Usage& usage : Over(bytes, added)) {
+  for (const Usage& usage : UsageOver(extents)) {
     if (usage.bytes > peak.bytes) peak = usage;
   }
   return peak;
-}
-
-std::vector<int> Occupancy::LiveAt(std::int64_t moment) const {
-  std::vector<int> live;
-  for (int i = 0; std::cmp_less(i, buffers_.size()); ++i) {
-    if (buffers_[i].first <= moment && moment <= buffers_[i].last) live.push_back(i);
-  }
-  return live;
-}
-
-Usage PeakOf(const ModuleMemory& memory) {
-  const std::vector<Buffer> buffers = TemporariesOf(memory);
-  return Occupancy(buffers).FindPeak(SizesOf(buffers));
 }
 
 std::vector<MemoryValue> LiveAt(const MemoryAllocation& allocation, std::int64_t moment) {
@@ -207,19 +171,24 @@ std::vector<MemoryValue> LiveAt(const MemoryAllocation& allocation, std::int64_t
   return kept;
 }
 
+std::int64_t ScheduleLength(const ModuleMemory& memory, const std::vector<Buffer>& buffers) {
+  std::int64_t length = memory.schedule_length;
+  for (const Buffer& buffer : buffers) length = std::max(length, buffer.last + 1);
+  return length;
+}
+
 std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t most) {
   constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // a schedule beyond that is damage
   const std::vector<Buffer> buffers = TemporariesOf(memory);
+  const std::int64_t length = ScheduleLength(memory, buffers);
   std::int64_t fixed = memory.need_bytes;
-  std::int64_t length = memory.schedule_length;
   for (const MemoryAllocation& allocation : memory.allocations)
     fixed -= allocation.kind == AllocationKind::kTemporaries ? allocation.size : 0;
-  for (const Buffer& buffer : buffers) length = std::max(length, buffer.last + 1);
   if (memory.schedule_length <= 0 || length > kLongest || most == 0) return {};
   const std::int64_t parts = std::min(length, static_cast<std::int64_t>(most));
   std::vector<Usage> peaks;
   for (std::int64_t part = 0; part < parts; ++part) peaks.push_back({(part * length + parts - 1) / parts, 0});
-  const std::vector<Usage> over = Occupancy(buffers).Over(SizesOf(buffers));
+  const std::vector<Usage> over = UsageOver({buffers.begin(), buffers.end()});
   for (std::size_t i = 0; i < over.size(); ++i) {
     // The parts in which this usage begins and ends; it counts from the start of each but the first.
     const std::int64_t end = i + 1 < over.size() ? over[i + 1].moment : length;
@@ -236,26 +205,25 @@ std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t mos
   return timeline;
 }
 
-BufferAssignment::BufferAssignment(const Program& program, bool undo_rematerialization)
-    : program_(program), whole_(program.dimensions().whole()) {
-  for (const AllocationId id : program.memory().allocations.ids()) {
-    if (!program.memory().allocations[id].IsFixed()) continue;
-    fixed_.push_back(program.ValuesIn(id));
+BufferAssignment::BufferAssignment(const Program& program, bool undo_rematerialization) : program_(program) {
+  for (const AllocationId id : program.memory.allocations.ids()) {
+    if (!program.memory.allocations[id].IsFixed()) continue;
+    fixed_.push_back(program.values_in[id]);
     std::erase_if(fixed_.back(),
-                  [&](ValueId value) { return program.values()[value].size != program.memory().allocations[id].size; });
+                  [&](ValueId value) { return program.values[value].size != program.memory.allocations[id].size; });
   }
   FindBuffers(false);
   const Sizes compiled = CompiledSizes();
   compiled_heap_ = HeapBytes(compiled, {});
-  fragmentation_ = program.memory().need_bytes - FixedBytes(compiled) - compiled_heap_;
+  fragmentation = program.memory.need_bytes - FixedBytes(compiled) - compiled_heap_;
   if (!undo_rematerialization) return;
   FindBuffers(true);
 }
 
 Sizes BufferAssignment::CompiledSizes() const {
   Sizes sizes;
-  sizes.reserve(program_.values().size());
-  for (const ProgramValue& value : program_.values()) sizes.push_back(value.size);
+  sizes.reserve(program_.values.size());
+  for (const ProgramValue& value : program_.values) sizes.push_back(value.size);
   return sizes;
 }
 
@@ -263,17 +231,15 @@ void BufferAssignment::FindBuffers(bool undo) {
   const std::set<ValueId> returned = ReturnedValues(program_);
   std::map<ComputedArray, Buffer> kept;  // one buffer for an array that is not rematerialized
   std::vector<Buffer> placed;
-  std::set<ComputedArray> outputs;
-  for (const ValueId id : returned) outputs.insert(OriginalOf(program_, program_.values()[id]));
-  for (const ProgramValue& value : program_.values()) {
+  for (const ProgramValue& value : program_.values) {
     if (program_.AllocationOf(value).IsFixed() || value.size < kSmallestPlaced || value.first < 0) continue;
     const bool is_output = returned.contains(value.id);
     if (!undo || is_output || !IsRematerialized(value)) {
       const bool separate = is_output && !WritesInPlace(program_, value.array.instruction);
       placed.push_back({value, value.allocation, {value.id}, separate});
       if (separate) placed.back().last = kNeverEnds;
-    } else if (ComputedArray array = OriginalOf(program_, value); !outputs.contains(array)) {
-      Buffer& buffer = kept.try_emplace(array, Buffer{{.first = INT64_MAX}}).first->second;
+    } else {
+      Buffer& buffer = kept.try_emplace(OriginalOf(program_, value), Buffer{{.first = INT64_MAX}}).first->second;
       buffer.size = std::max(buffer.size, value.size);
       buffer.first = std::min(buffer.first, value.first);
       buffer.last = std::max(buffer.last, value.last);
@@ -281,65 +247,60 @@ void BufferAssignment::FindBuffers(bool undo) {
       buffer.values.push_back(value.id);
     }
   }
-  buffers_ = JoinInPlace(std::move(placed));
-  for (auto& [array, buffer] : kept) buffers_.push_back(std::move(buffer));
-  for (Buffer& buffer : buffers_) {
+  buffers = JoinInPlace(std::move(placed));
+  for (auto& [array, buffer] : kept) buffers.push_back(std::move(buffer));
+  for (Buffer& buffer : buffers) {
     if (std::ranges::none_of(buffer.values, [&](ValueId id) { return returned.contains(id); })) continue;
     buffer.is_output = true;
     buffer.last = kNeverEnds;
   }
-  occupancy_ = std::make_unique<const Occupancy>(buffers_);
-  std::vector<std::int64_t> bytes = SizesOf(buffers_);
-  whole_ = whole_ && PlaceInOutputs(buffers_, &bytes);
+  std::vector<Extent> extents(buffers.begin(), buffers.end());
+  whole = whole && PlaceInOutputs(buffers, &extents);
 }
 
 bool BufferAssignment::IsRematerialized(const ProgramValue& value) const {
   if (!value.array.instruction) return false;
   const std::string_view name = program_.InstructionOf(value).name;
   const std::string_view original = OriginalName(name);
-  return original != name || program_.module().Find(std::string(original) + ".remat");
+  return original != name || program_.module.Find(std::string(original) + ".remat");
 }
 
 std::int64_t BufferAssignment::FixedBytes(const Sizes& sizes) const {
   std::int64_t fixed = 0;
-  for (const std::vector<ValueId>& values : fixed_) {
-    std::int64_t bytes = 0;
-    for (const ValueId id : values) bytes = std::max(bytes, sizes[id]);
-    fixed += bytes;
-  }
+  for (const std::vector<ValueId>& values : fixed_) fixed += SharedBytes(values, sizes);
   return fixed;
 }
 
-std::pair<std::vector<std::int64_t>, std::int64_t> BufferAssignment::BytesOf(const Sizes& sizes) const {
-  std::vector<std::int64_t> bytes(buffers_.size(), 0);
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    for (const ValueId value : buffers_[i].values) bytes[i] = std::max(bytes[i], sizes[value]);
-  }
-  PlaceInOutputs(buffers_, &bytes);
+std::pair<std::vector<Extent>, std::int64_t> BufferAssignment::TemporariesAndOutputs(const Sizes& sizes) const {
+  std::vector<Extent> extents(buffers.begin(), buffers.end());
+  for (std::size_t i = 0; i < buffers.size(); ++i) extents[i].size = SharedBytes(buffers[i].values, sizes);
+  PlaceInOutputs(buffers, &extents);
   std::int64_t outputs = 0;
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    if (buffers_[i].is_output) outputs += std::exchange(bytes[i], 0);
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].is_output) outputs += std::exchange(extents[i].size, 0);
   }
-  return {std::move(bytes), outputs};
+  return {std::move(extents), outputs};
 }
 
 std::int64_t BufferAssignment::HeapBytes(const Sizes& sizes, const std::vector<Buffer>& added) const {
-  const auto [bytes, outputs] = BytesOf(sizes);
-  return occupancy_->FindPeak(bytes, added).bytes + outputs;
+  auto [extents, outputs] = TemporariesAndOutputs(sizes);
+  extents.insert(extents.end(), added.begin(), added.end());
+  return PeakOf(extents).bytes + outputs;
 }
 
 std::int64_t BufferAssignment::Need(const Sizes& sizes, const std::vector<Buffer>& added) const {
   const std::int64_t heap = HeapBytes(sizes, added);
   // Gaps shrink with the buffers that they are between.
   const double share = heap < compiled_heap_ ? static_cast<double>(heap) / static_cast<double>(compiled_heap_) : 1;
-  return FixedBytes(sizes) + heap + ClampToBytes(share * static_cast<double>(fragmentation_));
+  return FixedBytes(sizes) + heap + ClampToBytes(share * static_cast<double>(fragmentation));
 }
 
 std::vector<const Buffer*> BufferAssignment::LiveAtPeak(const Sizes& sizes) const {
-  const Usage peak = occupancy_->FindPeak(BytesOf(sizes).first);
+  const Usage peak = PeakOf(TemporariesAndOutputs(sizes).first);
   std::vector<const Buffer*> live;
-  if (peak.bytes == 0) return live;
-  for (const int i : occupancy_->LiveAt(peak.moment)) live.push_back(&buffers_[i]);
+  for (const Buffer& buffer : buffers) {
+    if (peak.bytes > 0 && buffer.first <= peak.moment && peak.moment <= buffer.last) live.push_back(&buffer);
+  }
   return live;
 }
 

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "facts/compiled_program.h"
@@ -34,39 +34,23 @@ struct Usage {
   std::int64_t bytes = 0;
 };
 
-// Sorts the live ranges once, so finding the peak for other sizes costs little more than a sum. Buffers that overlap in
-// memory count twice; JoinInPlace joins nearly all of them.
-class Occupancy {
- public:
-  // Borrows the buffers.
-  explicit Occupancy(const std::vector<Buffer>& buffers);
+// The memory in use over time, in the order of the moments at which it changes. Extents that overlap in memory count
+// twice; JoinInPlace joins nearly all of them.
+std::vector<Usage> UsageOver(const std::vector<Extent>& extents);
 
-  // The memory over time if each buffer needs `bytes` (by index) and the `added` buffers exist, too.
-  std::vector<Usage> Over(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added = {}) const;
-
-  // The first moment of peak usage.
-  Usage FindPeak(const std::vector<std::int64_t>& bytes, const std::vector<Buffer>& added = {}) const;
-
-  // Indices of the buffers that are live at a moment.
-  std::vector<int> LiveAt(std::int64_t moment) const;
-
- private:
-  struct Change {
-    std::int64_t moment;
-    int buffer;
-    bool begins;
-  };
-
-  const std::vector<Buffer>& buffers_;
-  std::vector<Change> changes_;  // by moment
-};
-
-// The first peak of the temporaries.
-Usage PeakOf(const ModuleMemory& memory);
+// The first moment of peak usage, also for the temporaries of a module.
+Usage PeakOf(const std::vector<Extent>& extents);
+inline Usage PeakOf(const ModuleMemory& memory) {
+  const std::vector<Buffer> buffers = TemporariesOf(memory);
+  return PeakOf({buffers.begin(), buffers.end()});
+}
 
 // The values of an allocation that are live at a moment (-1: all values), without values that overlap a larger one, or
 // an equal one that precedes it in `values`. Largest first.
 std::vector<MemoryValue> LiveAt(const MemoryAllocation& allocation, std::int64_t moment);
+
+// The positions in the schedule, including those of `buffers`.
+std::int64_t ScheduleLength(const ModuleMemory& memory, const std::vector<Buffer>& buffers);
 
 // The memory that a program needs over its schedule, without fragmentation. Divides the schedule into at most `most`
 // parts and returns the peak of each part, which includes the overall peak. Empty if no live ranges are known.
@@ -75,13 +59,17 @@ std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t mos
 // The bytes of each value in a modified program; 0 if the value is removed.
 using Sizes = Indexed<ValueId, std::int64_t>;
 
-class BufferAssignment {
- public:
+// The bytes that values need that share memory.
+inline std::int64_t SharedBytes(const std::vector<ValueId>& values, const Sizes& sizes) {
+  std::int64_t bytes = 0;
+  for (const ValueId value : values) bytes = std::max(bytes, sizes[value]);
+  return bytes;
+}
+
+struct BufferAssignment {
   // `undo_rematerialization`: extends the live range of each value that the compiler rematerializes to save memory, as
   // if memory were not short.
   BufferAssignment(const Program& program, bool undo_rematerialization);
-  BufferAssignment(const BufferAssignment&) = delete;
-  BufferAssignment& operator=(const BufferAssignment&) = delete;
 
   // The HBM that the whole program needs if its values have these sizes and the `added` buffers share no memory. For
   // the compiled sizes this equals the compiler's figure, unless rematerialization was undone.
@@ -91,32 +79,26 @@ class BufferAssignment {
   std::vector<const Buffer*> LiveAtPeak(const Sizes& sizes) const;
   std::vector<const Buffer*> LiveAtPeak() const { return LiveAtPeak(CompiledSizes()); }
 
-  // False if simulating takes too long, or the dimensions are not known. Then Need is meaningless.
-  bool whole() const { return whole_; }
-
   // Whether the compiler computes the value again, or is a value that it computes again.
   bool IsRematerialized(const ProgramValue& value) const;
 
-  // Bytes of small values and of gaps between buffers; negative if the compiler packs better than the simulation.
-  std::int64_t fragmentation() const { return fragmentation_; }
   Sizes CompiledSizes() const;
-  const std::vector<Buffer>& buffers() const { return buffers_; }
+
+  std::vector<Buffer> buffers;     // of temporaries and outputs
+  bool whole = true;               // false if simulating takes too long: Need is meaningless
+  std::int64_t fragmentation = 0;  // bytes of small values and of gaps; negative if the compiler packs better than this
 
  private:
   void FindBuffers(bool undo);
-  // The bytes that each buffer needs among the temporaries, and those of all outputs. Outputs and the buffers in their
-  // memory need none among the temporaries.
-  std::pair<std::vector<std::int64_t>, std::int64_t> BytesOf(const Sizes& sizes) const;
+  // The buffers with the modified sizes, and the bytes of all outputs. Outputs and the buffers in their memory need
+  // none among the temporaries.
+  std::pair<std::vector<Extent>, std::int64_t> TemporariesAndOutputs(const Sizes& sizes) const;
   std::int64_t FixedBytes(const Sizes& sizes) const;
   std::int64_t HeapBytes(const Sizes& sizes, const std::vector<Buffer>& added) const;  // temporaries and outputs
 
   const Program& program_;
-  std::vector<Buffer> buffers_;  // of temporaries and outputs
-  std::unique_ptr<const Occupancy> occupancy_;
   std::vector<std::vector<ValueId>> fixed_;  // by argument or constant: the values that span it
-  bool whole_ = true;
-  std::int64_t compiled_heap_ = 0;  // HeapBytes of the compiled sizes
-  std::int64_t fragmentation_ = 0;
+  std::int64_t compiled_heap_ = 0;           // HeapBytes of the compiled sizes
 };
 
 }  // namespace whyoom

@@ -97,7 +97,7 @@ class DimensionRules {
       Instruction(id);
     }
     for (const InstructionId id : module_.instructions.ids()) {
-      if (dimensions_.whole() && At(id).opcode == "while") Stacks(id);
+      if (dimensions_.whole && At(id).opcode == "while") Stacks(id);
     }
   }
 
@@ -133,27 +133,31 @@ class DimensionRules {
     // hundred thousand arrays, which takes minutes.
     constexpr std::size_t kMostSteps = 4 * Dimensions::kMost;
     steps_ += times;
-    if (steps_ + dimensions_.factors_.steps() > kMostSteps) dimensions_.whole_ = false;
-    return dimensions_.whole_;
+    if (steps_ + dimensions_.factors.steps() > kMostSteps) dimensions_.whole = false;
+    return dimensions_.whole;
   }
 
   // Equates the dimensions if their sizes are equal. Ignores numbers that an array lacks, as all rules do.
   void Same(Array a, int i, Array b, int j) {
     if (a.Has(i) && b.Has(j) && a.Size(i) == b.Size(j) && a.Size(i) != 1)
-      dimensions_.factors_.Equate(a.Factor(i), b.Factor(j));
+      dimensions_.factors.Equate(a.Factor(i), b.Factor(j));
   }
 
   // Equates the dimensions if their sizes are equal, else relates them if their sizes are similar.
   void Relate(Array a, int i, Array b, int j) {
     if (!a.Has(i) || !b.Has(j)) return;
-    if (a.Size(i) != b.Size(j) && KeepsMost(a.Size(i), b.Size(j)))
-      dimensions_.factors_.Relate(a.Factor(i), b.Factor(j));
+    if (a.Size(i) != b.Size(j) && KeepsMost(a.Size(i), b.Size(j))) dimensions_.factors.Relate(a.Factor(i), b.Factor(j));
     Same(a, i, b, j);
   }
 
   // Applies Same to the listed dimensions in order.
   void SameDims(Array a, const Dims& a_dims, Array b, const Dims& b_dims) {
     for (std::size_t i = 0; i < std::min(a_dims.size(), b_dims.size()); ++i) Same(a, a_dims[i], b, b_dims[i]);
+  }
+
+  // Equates the sequences of dimensions, whatever their number.
+  void SameFactors(Array a, const Dims& a_dims, Array b, const Dims& b_dims) {
+    if (a && b) dimensions_.factors.Equate(a.Factors(a_dims), b.Factors(b_dims));
   }
 
   // Applies Same or Relate to all dimensions if the ranks are equal.
@@ -172,7 +176,7 @@ class DimensionRules {
   // Equates up to `count` arrays of two results, in order.
   void SameLeaves(ArrayId a, ArrayId b, int count) {
     count = std::min({count, Leaves(a.instruction) - a.leaf, Leaves(b.instruction) - b.leaf});
-    for (int leaf = 0; leaf < count && dimensions_.whole(); ++leaf)
+    for (int leaf = 0; leaf < count && dimensions_.whole; ++leaf)
       SameArrays(Leaf(a.instruction, a.leaf + leaf), Leaf(b.instruction, b.leaf + leaf));
   }
 
@@ -180,23 +184,29 @@ class DimensionRules {
 
   void Instruction(InstructionId id) {
     const HloInstruction& is = At(id);
-    if (is.Is({"parameter", "constant", "iota"})) return;
-    if (is.opcode == "broadcast") return Broadcast(id);
-    if (is.opcode == "reshape") return Reshape(id);
-    if (is.opcode == "bitcast") return Bitcast(id);
-    if (is.opcode == "transpose") return Transpose(id);
+    const Array from = Operand(id, 0);
+    const Array to = Result(id);
+    const Dims named = Named(id, "dimensions");
+    if (is.opcode == "broadcast") return SameDims(from, from.Others(), to, named);
+    if (is.opcode == "transpose") return SameDims(to, to.Others(), from, named);
+    if (is.opcode == "reduce") return SameDims(from, from.Others(named), to, to.Others());
+    if (is.opcode == "reshape") return SameFactors(from, from.Others(), to, to.Others());
+    if (is.opcode == "bitcast") return Bitcast(from, to);
     if (is.opcode == "dot") return Dot(id);
     if (is.opcode == "convolution") return Convolution(id);
-    if (is.opcode == "reduce") return Reduce(id);
-    if (is.opcode == "gather") return Gather(id);
-    if (is.opcode == "scatter") return Scatter(id);
-    if (is.opcode == "dynamic-slice") return DynamicSlice(id);
-    if (is.opcode == "dynamic-update-slice") return DynamicUpdateSlice(id);
+    if (is.opcode == "gather") return Slices(id, to, "offset_dims", "collapsed_slice_dims", "operand_batching_dims");
+    if (is.opcode == "scatter") {
+      SameArrays(from, to);
+      return Slices(id, Operand(id, 2), "update_window_dims", "inserted_window_dims", "input_batching_dims");
+    }
+    if (is.opcode == "dynamic-slice") return SameEach(from, to);
+    if (is.opcode == "dynamic-update-slice") {
+      SameArrays(from, to);
+      return SameEach(from, Operand(id, 1));
+    }
     if (is.opcode == "get-tuple-element") return TupleElement(id);
     if (is.opcode == "tuple") return Tuple(id);
-    if (is.opcode == "while") return While(id);
-    if (is.opcode == "conditional") return Conditional(id);
-    if (is.Is({"fusion", "call", "async-start"})) return Calls(id);
+    if (is.Is({"fusion", "call", "async-start", "while", "conditional"})) return Calls(id);
     if (is.Is({"slice", "pad", "reduce-window", "concatenate", "all-gather", "all-to-all"})) return Resized(id);
     // copy-start, all-gather-start, …
     if (is.opcode.ends_with("-start")) return EachPair(id, &DimensionRules::RelateEach);
@@ -215,35 +225,10 @@ class DimensionRules {
     }
   }
 
-  void Broadcast(InstructionId instruction) {
-    const Array from = Operand(instruction, 0);
-    SameDims(from, from.Others(), Result(instruction), Named(instruction, "dimensions"));
-  }
-
-  void Transpose(InstructionId instruction) {
-    const Array to = Result(instruction);
-    SameDims(to, to.Others(), Operand(instruction, 0), Named(instruction, "dimensions"));
-  }
-
-  void Reduce(InstructionId instruction) {
-    const Array from = Operand(instruction, 0);
-    const Array to = Result(instruction);
-    SameDims(from, from.Others(Named(instruction, "dimensions")), to, to.Others());
-  }
-
-  void Reshape(InstructionId instruction) {
-    const Array from = Operand(instruction, 0);
-    const Array to = Result(instruction);
-    if (from) dimensions_.factors_.Equate(from.Factors(from.Others()), to.Factors(to.Others()));
-  }
-
   // The bytes do not change, so equates the dimensions in memory order, major first.
-  void Bitcast(InstructionId instruction) {
-    const Array from = Operand(instruction, 0);
-    const Array to = Result(instruction);
-    if (!from || !to || ElementCount(*from.shape) != ElementCount(*to.shape)) return;
-    if (SameTiles(MinorDims(from), MinorDims(to)))
-      dimensions_.factors_.Equate(from.Factors(from.InMemory()), to.Factors(to.InMemory()));
+  void Bitcast(Array from, Array to) {
+    if (from && to && ElementCount(*from.shape) == ElementCount(*to.shape) && SameTiles(MinorDims(from), MinorDims(to)))
+      SameFactors(from, from.InMemory(), to, to.InMemory());
   }
 
   void Dot(InstructionId instruction) {
@@ -262,8 +247,8 @@ class DimensionRules {
     SameDims(left, left_sum, right, right_sum);
     SameDims(left, of_left, result, result.Others());
     SameDims(right, Joined(Dims(of_left.size(), -1), right_free), result, result.Others());
-    dimensions_.products_.push_back({instruction, left.Factors(left_batch), left.Factors(left_free),
-                                     right.Factors(right_free), left.Factors(left_sum)});
+    dimensions_.products.push_back({instruction, left.Factors(left_batch), left.Factors(left_free),
+                                    right.Factors(right_free), left.Factors(left_sum)});
   }
 
   // dim_labels=b01f_01io->b01f. On TPU every dot becomes a convolution. A batch dimension of the dot becomes a spatial
@@ -303,7 +288,7 @@ class DimensionRules {
       Relate(input, i, result, o);
       Add(&product.left, input, i);
     }
-    dimensions_.products_.push_back(std::move(product));
+    dimensions_.products.push_back(std::move(product));
   }
 
   static void Add(FactorIds* list, Array array, int dim) {
@@ -327,29 +312,12 @@ class DimensionRules {
     SameDims(indices, indices.Others(Named(instruction, "index_vector_dim")), slices, slices.Others(window));
   }
 
-  void Gather(InstructionId instruction) {
-    Slices(instruction, Result(instruction), "offset_dims", "collapsed_slice_dims", "operand_batching_dims");
-  }
-
-  void Scatter(InstructionId instruction) {
-    SameArrays(Operand(instruction, 0), Result(instruction));
-    Slices(instruction, Operand(instruction, 2), "update_window_dims", "inserted_window_dims", "input_batching_dims");
-  }
-
   // Each operand against the result, or its result if there are several.
   void Resized(InstructionId instruction) {
     for (int number = 0; std::cmp_less(number, At(instruction).operands.size()); ++number) {
       const int leaf = Leaves(instruction) > 1 ? number : 0;
       if (leaf < Leaves(instruction)) RelateEach(Operand(instruction, number), Leaf(instruction, leaf));
     }
-  }
-
-  void DynamicSlice(InstructionId instruction) { SameEach(Operand(instruction, 0), Result(instruction)); }
-
-  void DynamicUpdateSlice(InstructionId instruction) {
-    const Array onto = Operand(instruction, 0);
-    SameArrays(onto, Result(instruction));
-    SameEach(onto, Operand(instruction, 1));
   }
 
   void TupleElement(InstructionId instruction) {
@@ -370,28 +338,23 @@ class DimensionRules {
     }
   }
 
-  // fusion, call, async-start: the operands become the parameters of the computation.
-  void Calls(InstructionId instruction) {
-    const HloInstruction& at = At(instruction);
-    if (at.calls.empty()) return;
-    const HloComputation& called = module_.computations[at.calls[0]];
-    for (std::size_t i = 0; i < std::min(called.parameters.size(), at.operands.size()); ++i) {
-      if (called.parameters[i]) SameResults(called.parameters[i], at.operands[i]);
+  // Equates the operands with the parameters of a computation that the instruction calls, and the results of both.
+  void Call(InstructionId instruction, ComputationId computation, std::span<const InstructionId> operands) {
+    const HloComputation& called = module_.computations[computation];
+    for (std::size_t i = 0; i < std::min(called.parameters.size(), operands.size()); ++i) {
+      if (called.parameters[i]) SameResults(called.parameters[i], operands[i]);
     }
-    if (!called.root) return;
-    if (at.opcode != "async-start") return SameResults(called.root, instruction);
-    // The result is ((operands), result, context).
-    const std::vector<int>& starts = dimensions_.ArraysOf(instruction).starts;
-    if (starts.size() > 1) SameLeaves({instruction, starts[1]}, {called.root, 0}, Leaves(called.root));
+    if (called.root && Leaves(called.root) == Leaves(instruction)) SameResults(called.root, instruction);
   }
 
-  void While(InstructionId instruction) {
+  // fusion, call, while, conditional
+  void Calls(InstructionId instruction) {
     const HloInstruction& at = At(instruction);
-    if (!at.operands.empty()) SameResults(instruction, at.operands[0]);
-    for (const ComputationId call : at.calls) {
-      const HloComputation& called = module_.computations[call];
-      if (!called.parameters.empty() && called.parameters[0]) SameResults(instruction, called.parameters[0]);
-      if (called.root && Leaves(called.root) == Leaves(instruction)) SameResults(instruction, called.root);
+    if (at.opcode == "while" && !at.operands.empty()) SameResults(instruction, at.operands[0]);
+    for (std::size_t i = 0; i < at.calls.size(); ++i) {
+      const bool is_branch = at.opcode == "conditional";  // its first operand chooses the branch
+      if (!is_branch) Call(instruction, at.calls[i], at.operands);
+      if (is_branch && i + 1 < at.operands.size()) Call(instruction, at.calls[i], at.operands.subspan(i + 1, 1));
     }
   }
 
@@ -430,22 +393,12 @@ class DimensionRules {
       for (const InstructionId at : module_.computations[computation].instructions) {
         const FactorId stacked = StackedDim(at, steps);
         if (!first) first = stacked;
-        if (stacked) dimensions_.factors_.Equate(first, stacked);
+        if (stacked) dimensions_.factors.Equate(first, stacked);
         if (!CountStep()) return;
       }
       if (!CountStep(8)) return;
     }
-    dimensions_.loops_.push_back({instruction, steps, first});
-  }
-
-  void Conditional(InstructionId instruction) {
-    const HloInstruction& at = At(instruction);
-    for (std::size_t i = 0; i < at.calls.size(); ++i) {
-      const HloComputation& called = module_.computations[at.calls[i]];
-      if (called.root) SameResults(instruction, called.root);
-      if (i + 1 < at.operands.size() && !called.parameters.empty() && called.parameters[0])
-        SameResults(at.operands[i + 1], called.parameters[0]);
-    }
+    dimensions_.loops.push_back({instruction, steps, first});
   }
 
   // Applies the rule to each array of an operand and each of the result.

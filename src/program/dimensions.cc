@@ -147,26 +147,17 @@ Dimensions::Dimensions(const HloModule& module) : module_(module) {
   first_.resize(module.instructions.size());
   for (const InstructionId id : module.instructions.ids()) {
     for (const int shape : ArraysOf(id).shapes) {
-      first_[id].push_back(factors_.next());
-      for (const std::int64_t dim : module.shapes[shape].array.dims) factors_.Add(dim);
+      first_[id].push_back(factors.next());
+      for (const std::int64_t dim : module.shapes[shape].array.dims) factors.Add(dim);
     }
+    whole = whole && factors.next().value <= kMost;
+    if (!whole) return;
   }
   ApplyRules();
-  factors_.JoinGroups();
-}
-
-bool Dimensions::IsTooLarge(const HloModule& module) {
-  std::vector<std::size_t> of_shape;
-  for (const HloShape& shape : module.shapes) {
-    std::size_t count = 1 + shape.array.dims.size();
-    for (const int element : shape.elements) {
-      if (std::cmp_less(element, of_shape.size())) count += of_shape[element];
-    }
-    of_shape.push_back(count);
+  factors.JoinGroups();
+  for (Loop& loop : loops) {
+    if (loop.factor) loop.groups = GroupsOf(FactorIds{loop.factor});
   }
-  std::size_t count = 0;
-  for (const HloInstruction& instruction : module.instructions) count += of_shape[instruction.shape];
-  return count > kMost;
 }
 
 ArrayId Dimensions::ArrayAt(InstructionId instruction, std::string_view index) const {
@@ -191,19 +182,19 @@ std::vector<FactorIds> Dimensions::FactorsOf(ArrayId array) const {
   std::vector<FactorIds> dims;
   FactorId factor = FirstFactor(array);
   for (std::size_t dim = 0; dim < ShapeOf(array).dims.size(); ++dim, ++factor.value)
-    dims.push_back(factors_.Expand({factor}));
+    dims.push_back(factors.Expand({factor}));
   return dims;
 }
 
-Groups Dimensions::GroupsOf(const FactorIds& factors) const {
+Groups Dimensions::GroupsOf(const FactorIds& ids) const {
   Groups groups;
-  for (const FactorId factor : factors_.Expand(factors)) groups.push_back(GroupOf(factor));
+  for (const FactorId factor : factors.Expand(ids)) groups.push_back(GroupOf(factor));
   return groups;
 }
 
 ArrayGroups Dimensions::GroupsOf(ArrayId array) const {
   ArrayGroups groups;
-  for (const FactorIds& factors : FactorsOf(array)) groups.push_back(GroupsOf(factors));
+  for (const FactorIds& dimension : FactorsOf(array)) groups.push_back(GroupsOf(dimension));
   return groups;
 }
 

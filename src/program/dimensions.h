@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -107,17 +106,15 @@ struct Loop {
   InstructionId instruction;  // the while
   std::int64_t steps = 0;
   FactorId factor;  // of the stacked dimension, if there are stacks
+  Groups groups;    // of that dimension; empty if there are no stacks
 };
 
 // The computation and those that it fuses, directly or indirectly.
 std::set<ComputationId> WithFusions(const HloModule& module, ComputationId computation);
 
-class Dimensions {
- public:
-  // Whether the results of a module have more than kMost dimensions, which takes too long. A module of 150 layers
-  // without a loop has two million.
-  static constexpr std::size_t kMost = 8000000;
-  static bool IsTooLarge(const HloModule& module);
+struct Dimensions {
+  // Larger modules take too long. A module of 150 layers without a loop has two million dimensions.
+  static constexpr int kMost = 8000000;
 
   // Borrows the module.
   explicit Dimensions(const HloModule& module);
@@ -135,15 +132,14 @@ class Dimensions {
   // The factors of each dimension of an array; a dimension of size 1 has none.
   std::vector<FactorIds> FactorsOf(ArrayId array) const;
   ArrayGroups GroupsOf(ArrayId array) const;
-  Groups GroupsOf(const FactorIds& factors) const;
-  GroupId GroupOf(FactorId factor) const { return factors_.GroupOf(factor); }
+  Groups GroupsOf(const FactorIds& ids) const;
+  GroupId GroupOf(FactorId factor) const { return factors.GroupOf(factor); }
 
-  // False if propagation was stopped because it took too long; then some equal dimensions are unknown.
-  bool whole() const { return whole_; }
-
-  const Factors& factors() const { return factors_; }
-  const std::vector<Product>& products() const { return products_; }
-  const std::vector<Loop>& loops() const { return loops_; }
+  Factors factors;
+  std::vector<Product> products;
+  std::vector<Loop> loops;
+  bool whole =
+      true;  // false if propagation was stopped because it took too long; then some equal dimensions are unknown
 
  private:
   friend class DimensionRules;
@@ -158,10 +154,6 @@ class Dimensions {
   const HloModule& module_;
   std::vector<Arrays> arrays_;               // by shape
   Indexed<InstructionId, FactorIds> first_;  // by leaf: the factor of the array's first dimension
-  Factors factors_;
-  std::vector<Product> products_;
-  std::vector<Loop> loops_;
-  bool whole_ = true;
 };
 
 }  // namespace whyoom

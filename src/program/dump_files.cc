@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "program/dimensions.h"
-
 namespace whyoom {
 namespace {
 
@@ -44,22 +42,6 @@ bool HasShape(std::string_view text, const HloShape& shape) {
   return text.starts_with(array) && (text.size() == array.size() || text[array.size()] == '{');
 }
 
-// The shapes of the entry computation's parameters; null for each missing parameter.
-std::vector<const HloShape*> EntryParameters(const HloModule& module) {
-  std::vector<const HloShape*> shapes;
-  if (!module.entry) return shapes;
-  for (const InstructionId parameter : module.computations[module.entry].parameters)
-    shapes.push_back(parameter ? &module.ShapeOf(parameter) : nullptr);
-  return shapes;
-}
-
-// Whether an array can be a shard of another, or all of it. Always true for 64-bit numbers: they become two arrays.
-bool CanBePartOf(const ArrayShape& part, const ArrayShape& all, bool is_split) {
-  if (part.dtype.empty() || all.dtype.empty() || ElementBits(all.dtype).value_or(64) == 64) return true;
-  if (part.dtype != all.dtype || part.dims.size() != all.dims.size()) return false;
-  return is_split ? std::ranges::equal(part.dims, all.dims, std::less_equal<>()) : part.dims == all.dims;
-}
-
 class DumpFileReader {
  public:
   DumpFileReader(const DumpPaths& paths, double limit_bytes, bool for_remedies, const Stop& stop)
@@ -67,9 +49,16 @@ class DumpFileReader {
 
   // After a stop, discards all results: a partly read file would look damaged.
   DumpFiles Read() {
-    ReadAll();
-    if (!stop_.IsRequested()) return std::move(files_);
-    return {.problem = {paths_.assignment, "", stop_.Why() + ": " + kNeedUnknown}};
+    files_.failed = !paths_.intermediate.empty();
+    files_.text_path = files_.failed ? paths_.intermediate : paths_.optimized;
+    const std::string problem = ReadFiles();
+    files_.usable = problem.empty();
+    if (files_.usable) CheckFailure();
+    files_.whole = files_.usable && for_remedies_ && IsComplete(files_.text) && files_.memory.schedule_length > 0;
+    if (files_.whole && !paths_.before.empty()) ReadBefore();
+    if (!files_.usable) files_.problem = {paths_.assignment, "", problem};
+    if (stop_.IsRequested()) return {.problem = {paths_.assignment, "", stop_.Why() + ": " + kNeedUnknown}};
+    return std::move(files_);
   }
 
  private:
@@ -78,19 +67,6 @@ class DumpFileReader {
   }
   // Whether names and shapes can be looked up.
   static bool IsComplete(const HloModule& module) { return module.whole && module.entry; }
-
-  void ReadAll() {
-    files_.failed = !paths_.intermediate.empty();
-    files_.text_path = files_.failed ? paths_.intermediate : paths_.optimized;
-    if (const std::string problem = ReadFiles(); !problem.empty()) {
-      files_.problem = {paths_.assignment, "", problem};
-      return;
-    }
-    files_.usable = true;
-    CheckFailure();
-    files_.whole = for_remedies_ && IsComplete(files_.text) && files_.memory.schedule_length > 0;
-    if (files_.whole && !paths_.before.empty() && !Dimensions::IsTooLarge(files_.text)) ReadBefore();
-  }
 
   // Returns why the assignment is not usable; empty if it is.
   std::string ReadFiles() {
@@ -112,23 +88,18 @@ class DumpFileReader {
     return lacks ? std::string(kDamaged) + kNeedUnknown : "";
   }
 
-  // Uses the optimized module instead if it matches the assignment: then the failure was from another compile.
-  bool TakeOptimized() {
-    if (!files_.failed || paths_.optimized.empty()) return false;
-    HloModule optimized = ReadText(paths_.optimized);
-    if (!IsComplete(optimized) || !ValuesAgree(files_.memory, optimized)) return false;
-    Note(paths_.intermediate, "from another compile than the other files, whose program did not fail");
-    files_.failed = false;
-    files_.text_path = paths_.optimized;
-    files_.text = std::move(optimized);
-    return true;
-  }
-
   // Returns false if the assignment is from another compile than the text and the live ranges. Source lines and names
   // are also read from the readable part of a damaged text.
   bool CheckText() {
     if (IsComplete(files_.text) && !ValuesAgree(files_.memory, files_.text)) {
-      if (TakeOptimized()) return true;
+      HloModule optimized = files_.failed ? ReadText(paths_.optimized) : HloModule();
+      if (IsComplete(optimized) && ValuesAgree(files_.memory, optimized)) {
+        Note(paths_.intermediate, "from another compile than the other files, whose program did not fail");
+        files_.failed = false;
+        files_.text_path = paths_.optimized;
+        files_.text = std::move(optimized);
+        return true;
+      }
       if (files_.memory.has_ranges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
         return false;
       Note(files_.text_path, std::string(kOther) + kCannotEstimate);
@@ -234,12 +205,15 @@ bool LacksValues(const ModuleMemory& memory, const HloModule& module, std::int64
 }
 
 bool ParametersAgree(const HloModule& before, const HloModule& compiled) {
-  const std::vector<const HloShape*> all = EntryParameters(before);
-  const std::vector<const HloShape*> parts = EntryParameters(compiled);
   const bool is_split = PartitionsOf(compiled) > 1;
-  return std::ranges::equal(all, parts, [&](const HloShape* one, const HloShape* part) {
-    if (one == nullptr || part == nullptr || one->is_tuple || part->is_tuple) return true;
-    return CanBePartOf(part->array, one->array, is_split);
+  return std::ranges::equal(before.Parameters(), compiled.Parameters(), [&](InstructionId one, InstructionId other) {
+    if (!one || !other) return true;
+    const ArrayShape& all = before.ShapeOf(one).array;
+    const ArrayShape& part = compiled.ShapeOf(other).array;
+    // An array of 64-bit numbers becomes two.
+    if (part.dtype.empty() || all.dtype.empty() || ElementBits(all.dtype).value_or(64) == 64) return true;
+    if (part.dtype != all.dtype || part.dims.size() != all.dims.size()) return false;
+    return is_split ? std::ranges::equal(part.dims, all.dims, std::less_equal<>()) : part.dims == all.dims;
   });
 }
 

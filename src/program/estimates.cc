@@ -1,5 +1,3 @@
-#include "program/estimates.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 
 #include "facts/array.h"
 #include "facts/evidence.h"
+#include "program/remedies.h"
 
 namespace whyoom {
 namespace {
@@ -57,15 +56,15 @@ std::string ModuleOf(std::string_view op_name) {
 
 // Of a buffer, the value with the most specific kind. Skips values without a user's name (loop-carried ones).
 const ProgramValue& MostSpecific(const Simulator& simulator, const Buffer& buffer) {
-  const Indexed<ValueId, ProgramValue>& values = simulator.program().values();
+  const Indexed<ValueId, ProgramValue>& values = simulator.program.values;
   ValueId best = buffer.values.front();
   for (const ValueId id : buffer.values) {
     if (!values[id].array) continue;
-    const HloInstruction& is = simulator.program().InstructionOf(values[id]);
+    const HloInstruction& is = simulator.program.InstructionOf(values[id]);
     if (is.Is({"parameter", "while", "custom-call"}) || is.op_name.empty()) continue;
-    const ValueKind so_far = simulator.semantics().KindOf(best);
+    const ValueKind so_far = simulator.semantics.KindOf(best);
     if (so_far == ValueKind::kUnknown || so_far == ValueKind::kTemporaries ||
-        simulator.semantics().KindOf(id) == ValueKind::kActivations)
+        simulator.semantics.KindOf(id) == ValueKind::kActivations)
       best = id;
   }
   return values[best];
@@ -90,7 +89,7 @@ std::vector<MemoryPart> PartsOf(const std::map<std::string, std::map<std::string
 
 // The memory at the peak by kind, and of each kind by the user's module ("" if unknown); largest first.
 std::vector<MemoryPart> MemoryByKind(const Simulator& simulator) {
-  const Program& program = simulator.program();
+  const Program& program = simulator.program;
   std::map<std::string, std::map<std::string, std::int64_t>> kinds;
   std::int64_t total = 0;
   const auto add = [&](const std::string& kind, const std::string& module, std::int64_t bytes) {
@@ -101,34 +100,34 @@ std::vector<MemoryPart> MemoryByKind(const Simulator& simulator) {
     const std::int64_t plain =
         value.array ? std::min(size, UnpaddedBytes(program.ShapeOf(value.array)).value_or(size)) : size;
     const bool is_computed = value.array && program.InstructionOf(value).opcode != "parameter";
-    add(kKindNames[static_cast<std::size_t>(simulator.semantics().KindOf(value.id))],
+    add(kKindNames[static_cast<std::size_t>(simulator.semantics.KindOf(value.id))],
         is_computed ? ModuleOf(program.InstructionOf(value).op_name) : "", plain);
     add("padding", "", size - plain);
   };
-  for (const AllocationId id : program.memory().allocations.ids()) {
-    const MemoryAllocation& allocation = program.memory().allocations[id];
+  for (const AllocationId id : program.memory.allocations.ids()) {
+    const MemoryAllocation& allocation = program.memory.allocations[id];
     // The first value that spans an argument or constant determines its kind.
-    const auto spans = [&](ValueId value) { return program.values()[value].size == allocation.size; };
-    const std::vector<ValueId>& values = program.ValuesIn(id);
+    const auto spans = [&](ValueId value) { return program.values[value].size == allocation.size; };
+    const std::vector<ValueId>& values = program.values_in[id];
     const auto value = std::ranges::find_if(values, spans);
-    if (allocation.IsFixed() && value != values.end()) add_value(program.values()[*value], allocation.size);
+    if (allocation.IsFixed() && value != values.end()) add_value(program.values[*value], allocation.size);
   }
-  for (const Buffer& buffer : simulator.compiled().buffers()) {
+  for (const Buffer& buffer : simulator.compiled.buffers) {
     if (buffer.is_output) add("outputs", "", buffer.size);
   }
-  for (const Buffer* buffer : simulator.compiled().LiveAtPeak()) {
-    const bool in_output = program.memory().allocations[buffer->allocation].kind == AllocationKind::kOutput;
+  for (const Buffer* buffer : simulator.compiled.LiveAtPeak()) {
+    const bool in_output = program.memory.allocations[buffer->allocation].kind == AllocationKind::kOutput;
     if (!buffer->is_output && !in_output) add_value(MostSpecific(simulator, *buffer), buffer->size);
   }
-  add("fragmentation", "", simulator.need_bytes() - total);
+  add("fragmentation", "", simulator.need_bytes - total);
   return PartsOf(kinds);
 }
 
 std::string NameOf(const Semantics& semantics, const Axis& axis) {
-  if (axis.groups == semantics.vocabulary().groups) return "vocabulary";
+  if (axis.groups == semantics.vocabulary.groups) return "vocabulary";
   if (!semantics.has_examples()) return {};
-  if (axis.groups == semantics.batch().groups) return "batch";
-  return axis.groups == semantics.sequence().groups ? "sequence" : "";
+  if (axis.groups == semantics.batch.groups) return "batch";
+  return axis.groups == semantics.sequence.groups ? "sequence" : "";
 }
 
 // Saturates, since numbers of devices come from a file and can be arbitrary.
@@ -169,7 +168,7 @@ std::int64_t LargestThatFits(const Simulator& simulator, const Axis& axis) {
 // Tries 1 (the whole batch), the usual number, which is cheap and leaves a margin for error, then fewer, then more.
 std::int64_t MicroBatchesThatFit(const Simulator& simulator) {
   constexpr std::int64_t kMostSteps = 4096;  // more are not realistic for a training step
-  const Axis batch = simulator.semantics().batch();
+  const Axis batch = simulator.semantics.batch;
   std::vector<std::int64_t> numbers = {1, kMicroBatches, 3, 2};
   for (std::int64_t steps = kMicroBatches + 1; steps <= std::min(kMostSteps, batch.size); ++steps)
     numbers.push_back(steps);
@@ -186,35 +185,35 @@ std::int64_t MicroBatchesThatFit(const Simulator& simulator) {
 std::int64_t DevicesAlong(const Simulator& simulator, const Axis& axis) {
   std::int64_t split = 1;
   std::int64_t guessed = 1;
-  for (const ProgramParameter& parameter : simulator.program().parameters()) {
-    const ArrayGroups& groups = simulator.semantics().GroupsOf(parameter);
+  for (const ProgramParameter& parameter : simulator.program.parameters) {
+    const ArrayGroups& groups = simulator.semantics.GroupsOf(parameter);
     for (std::size_t dim = 0; dim < std::min(groups.size(), parameter.shards.size()); ++dim) {
       if (!groups[dim].empty() && groups[dim] == axis.groups) split = std::max(split, parameter.shards[dim]);
     }
     // If propagation lost track of the argument, assume an input whose leading dimension has the same length.
-    const ArrayDims& dims = simulator.program().ShapeOf(parameter.array).dims;
-    if (!simulator.semantics().IsState(parameter) && !dims.empty() && dims[0] == axis.size && !parameter.shards.empty())
+    const ArrayDims& dims = simulator.program.ShapeOf(parameter.array).dims;
+    if (!simulator.semantics.IsState(parameter) && !dims.empty() && dims[0] == axis.size && !parameter.shards.empty())
       guessed = std::max(guessed, parameter.shards[0]);
   }
   return split > 1 ? split : guessed;
 }
 
 Room FindRoom(const Simulator& simulator) {
-  const Semantics& semantics = simulator.semantics();
+  const Semantics& semantics = simulator.semantics;
   Room room;
-  if (const Axis batch = semantics.batch()) {
+  if (const Axis batch = semantics.batch) {
     const std::int64_t split = DevicesAlong(simulator, batch);
     room.batch = Times(batch.size, split);
     room.batch_devices = split > 1 ? split : 0;
     room.largest_batch = Times(LargestThatFits(simulator, batch), split);
-    room.batch_axis = LocateAxis(simulator.program(), semantics, batch);
+    room.batch_axis = LocateAxis(simulator.program, semantics, batch);
     room.micro_batches = MicroBatchesThatFit(simulator);
   }
-  if (const Axis sequence = semantics.sequence(); sequence && semantics.is_of_tokens()) {
+  if (const Axis sequence = semantics.sequence; sequence && semantics.is_of_tokens()) {
     const std::int64_t split = DevicesAlong(simulator, sequence);
     room.sequence = Times(sequence.size, split);
     room.largest_sequence = Times(LargestThatFits(simulator, sequence), split);
-    room.sequence_axis = LocateAxis(simulator.program(), semantics, sequence);
+    room.sequence_axis = LocateAxis(simulator.program, semantics, sequence);
   }
   return room;
 }
@@ -227,25 +226,23 @@ std::vector<Effect> EffectsOf(const Simulator& simulator, const Room& room) {
     if (simulator.IsStopped()) break;
     const bool in_steps = remedy.name == "batch_in_steps" && room.micro_batches > 1;
     const std::optional<ModifiedProgram> modified =
-        in_steps ? Accumulate(simulator, simulator.semantics().batch(), room.micro_batches) : remedy.apply(simulator);
+        in_steps ? Accumulate(simulator, simulator.semantics.batch, room.micro_batches) : remedy.apply(simulator);
     if (!modified || (simulator.CountModified(*modified) == 0 && modified->ruled_out.empty())) continue;
     Effect& effect = effects.emplace_back(simulator.EstimateOf(*modified));
     effect.change = remedy.name;
-    effect.axis = LocateAxis(simulator.program(), simulator.semantics(), modified->axis);
+    effect.axis = LocateAxis(simulator.program, simulator.semantics, modified->axis);
   }
   return effects;
 }
 
-}  // namespace
-
+// The five largest temporaries at each of the moments of `timeline`, at most 64 in all: largest first, each once, with
+// the part of the schedule in which it is live.
 std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<MemoryMoment>& timeline) {
   constexpr int kPerMoment = 5;
   constexpr std::size_t kMostArrays = 64;
   constexpr std::size_t kMostBuffers = 4096;  // the largest; each moment looks at all of them
-  std::vector<Buffer> buffers = TemporariesOf(program.memory());
-  std::int64_t schedule = program.memory().schedule_length;
-  for (const Buffer& buffer : buffers) schedule = std::max(schedule, buffer.last + 1);  // as TimelineOf
-  const auto length = static_cast<double>(schedule);
+  std::vector<Buffer> buffers = TemporariesOf(program.memory);
+  const auto length = static_cast<double>(ScheduleLength(program.memory, buffers));
   std::ranges::stable_sort(buffers, std::ranges::greater(), &Buffer::size);
   buffers.resize(std::min(buffers.size(), kMostBuffers));
   std::set<std::size_t> chosen;
@@ -261,11 +258,11 @@ std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<Me
   std::vector<LiveArray> arrays;
   for (const std::size_t i : chosen) {
     const Buffer& buffer = buffers[i];
-    const ArrayId array = program.values()[buffer.values.front()].array;
+    const ArrayId array = program.values[buffer.values.front()].array;
     if (!array || arrays.size() == kMostArrays) continue;
     const std::int64_t padding = buffer.size - UnpaddedBytes(program.ShapeOf(array)).value_or(buffer.size);
     std::string name = program.ShapeOf(array).shape;
-    const SourceLine line = UserLine(program.module(), array.instruction);
+    const SourceLine line = UserLine(program.module, array.instruction);
     if (!line.file.empty()) name += " at " + SourceLineText(line.file, line.line);
     arrays.push_back({std::move(name), buffer.size, std::max<std::int64_t>(0, padding),
                       static_cast<double>(buffer.first) / length, static_cast<double>(buffer.last + 1) / length});
@@ -273,11 +270,13 @@ std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<Me
   return arrays;
 }
 
+}  // namespace
+
 std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& semantics, const Axis& axis) {
   if (!axis) return std::nullopt;
   std::optional<AxisLocation> place;
   std::tuple<bool, std::int64_t> best;
-  for (const ProgramParameter& parameter : program.parameters()) {
+  for (const ProgramParameter& parameter : program.parameters) {
     const ArrayGroups& dims = semantics.GroupsOf(parameter);
     const auto found = std::ranges::find_if(dims, [&](const Groups& groups) { return Contains(groups, axis.groups); });
     // Without an op name, the argument's name is the compiler's.
@@ -292,19 +291,16 @@ std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& 
   return place;
 }
 
-bool IsRemedy(std::string_view name) {
-  return std::ranges::any_of(kRemedies, [&](const ProgramRemedy& remedy) { return remedy.name == name; });
-}
-
 ProgramEstimates EstimateProgram(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
                                  WithRemedies with_remedies, const Stop& stop) {
-  const Semantics semantics(program, role_words);
-  const Simulator simulator(program, semantics, limit_bytes, &stop);
   ProgramEstimates estimates;
-  if (!simulator.whole()) return estimates;
-  estimates.need_bytes = simulator.need_bytes();
+  if (!program.dimensions.whole) return estimates;
+  const Semantics semantics = FindSemantics(program, role_words);
+  const Simulator simulator{program, semantics, limit_bytes, &stop};
+  if (!simulator.whole) return estimates;
+  estimates.need_bytes = simulator.need_bytes;
   estimates.memory = MemoryByKind(simulator);
-  estimates.timeline = TimelineOf(program.memory());
+  estimates.timeline = TimelineOf(program.memory);
   estimates.live = LiveArraysOf(program, estimates.timeline);
   if (limit_bytes > 0) estimates.room = FindRoom(simulator);
   if (with_remedies == WithRemedies::kNo) return estimates;

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <tuple>
 #include <unordered_set>
 
 #include "facts/evidence.h"
@@ -360,13 +361,11 @@ class HloReader {
   }
 
   int FrameFor(std::string_view file, std::int64_t line, int parent) {
-    const auto found = made_frames_.find({file, {line, parent}});
-    if (found != made_frames_.end()) return found->second;
     if (module_.frames.size() >= kMostFrames) return parent;
-    const int frame = static_cast<int>(module_.frames.size());
-    module_.frames.push_back({Keep(file), line, parent});
-    made_frames_.emplace(std::pair(module_.frames.back().file, std::pair(line, parent)), frame);
-    return frame;
+    const SourceFrame frame{Keep(file), line, parent};
+    const auto [number, is_new] = made_frames_.try_emplace({frame.file, line, parent}, module_.frames.size());
+    if (is_new) module_.frames.push_back(frame);
+    return number->second;
   }
 
   // The computations that the attributes name: "%c" or "{%a, %b}".
@@ -412,7 +411,7 @@ class HloReader {
   ComputationId open_;            // the computation that is being read
   NameMap<InstructionId> names_;  // of its instructions; other computations may use the same names
   std::vector<std::pair<std::int64_t, InstructionId>> parameters_;  // of the open computation, by number
-  std::map<std::pair<std::string_view, std::pair<std::int64_t, int>>, int> made_frames_;
+  std::map<std::tuple<std::string_view, std::int64_t, int>, int> made_frames_;
   std::string pending_;  // an instruction that continues on the next line: attributes may contain line feeds
   // The instruction that is being read; members, so that they need no new memory.
   std::string scratch_;

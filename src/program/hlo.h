@@ -125,6 +125,10 @@ struct HloModule {
     const auto found = by_name.find(name);
     return found == by_name.end() ? InstructionId() : found->second;
   }
+  // Of the entry computation.
+  std::vector<InstructionId> Parameters() const {
+    return entry ? computations[entry].parameters : std::vector<InstructionId>();
+  }
   const HloShape& ShapeOf(InstructionId instruction) const { return shapes[instructions[instruction].shape]; }
 
   NameMap<InstructionId> by_name;

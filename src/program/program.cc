@@ -12,9 +12,6 @@
 namespace whyoom {
 namespace {
 
-constexpr std::size_t kMostAxes = 64;  // this and the next two limit work on hostile input
-constexpr int kMostMeshes = 256;
-constexpr std::size_t kLongestMesh = 4096;
 constexpr std::size_t kLongestName = 64;  // of an axis; longer ones are ignored
 
 // Takes a name in single or double quotes, which may have backslashes, and the number after it (else 1) from the text.
@@ -36,7 +33,7 @@ std::vector<std::vector<std::string>> ReadAxes(re2::StringPiece text, std::size_
   std::vector<std::vector<std::string>> axes;
   for (re2::StringPiece names; axes.size() < rank && re2::RE2::FindAndConsume(&text, braces, &names);) {
     std::vector<std::string>& of_dim = axes.emplace_back();
-    while (const auto axis = of_dim.size() < kMostAxes ? TakeAxis(&names) : std::nullopt)
+    while (const auto axis = TakeAxis(&names))
       if (!axis->first.empty()) of_dim.push_back(axis->first);
   }
   return axes.size() == rank ? axes : std::vector<std::vector<std::string>>();
@@ -67,9 +64,8 @@ void AddMeshAxes(std::string_view text, Mesh* mesh) {
   static const Regex mesh_axes(R"(mesh<?\[([^\]]*))");
   re2::StringPiece rest = text;
   re2::StringPiece axes;
-  for (int meshes = 0; meshes < kMostMeshes && re2::RE2::FindAndConsume(&rest, mesh_axes, &axes); ++meshes) {
-    axes = axes.substr(0, kLongestMesh);
-    while (const auto axis = mesh->size() < kMostAxes ? TakeAxis(&axes) : std::nullopt) {
+  while (re2::RE2::FindAndConsume(&rest, mesh_axes, &axes)) {
+    while (const auto axis = TakeAxis(&axes)) {
       const auto& [name, devices] = *axis;
       if (!name.empty()) (*mesh)[name] = std::clamp<std::int64_t>(devices, 1, kMostDevices);
     }
@@ -102,7 +98,7 @@ Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std:
   });
   if (sharding.empty() && !is_known) return {};
   for (std::size_t dim = 0; dim < axes.size(); ++dim) {
-    if (has_counts && axes[dim].size() == 1 && mesh->size() < kMostAxes) mesh->insert({axes[dim][0], read.shards[dim]});
+    if (has_counts && axes[dim].size() == 1) mesh->insert({axes[dim][0], read.shards[dim]});
     if (!has_counts) read.shards[dim] = DevicesAlong(axes[dim], *mesh);
     for (const std::string& axis : axes[dim]) {
       if (read.shards[dim] > 1 && DevicesAlong({axis}, *mesh) > 1) read.axes[dim].push_back(axis);
@@ -125,12 +121,12 @@ std::string SpecText(const std::vector<std::vector<std::string>>& dims) {
   return fmt::format("P({})", fmt::join(texts, ", "));
 }
 
-Program::Program(HloModule module, HloModule before, ModuleMemory memory)
-    : module_(std::move(module)),
-      before_(std::move(before)),
-      memory_(std::move(memory)),
-      partitions_(PartitionsOf(module_)),
-      dimensions_(std::make_unique<Dimensions>(module_)) {
+Program::Program(HloModule compiled, HloModule unoptimized, ModuleMemory assigned)
+    : module(std::move(compiled)),
+      before(std::move(unoptimized)),
+      memory(std::move(assigned)),
+      dimensions(module),
+      partitions(PartitionsOf(module)) {
   FindValues();
   FindSchedule();
   FindParameters();
@@ -138,48 +134,48 @@ Program::Program(HloModule module, HloModule before, ModuleMemory memory)
 }
 
 void Program::FindValues() {
-  values_in_.resize(memory_.allocations.size());
-  values_of_.resize(module_.instructions.size());
-  for (const AllocationId allocation : memory_.allocations.ids()) {
-    for (const MemoryValue& value : memory_.allocations[allocation].values) {
-      ProgramValue found{value, values_.next_id(), allocation, {module_.Find(value.name)}};
+  values_in.resize(memory.allocations.size());
+  values_of.resize(module.instructions.size());
+  for (const AllocationId allocation : memory.allocations.ids()) {
+    for (const MemoryValue& value : memory.allocations[allocation].values) {
+      ProgramValue found{value, values.next_id(), allocation, {module.Find(value.name)}};
       if (const InstructionId instruction = found.array.instruction) {
-        found.array = dimensions_->ArrayAt(instruction, value.index);
-        values_of_[instruction].push_back(found.id);
+        found.array = dimensions.ArrayAt(instruction, value.index);
+        values_of[instruction].push_back(found.id);
       }
-      values_in_[allocation].push_back(found.id);
-      values_.push_back(found);
+      values_in[allocation].push_back(found.id);
+      values.push_back(found);
     }
   }
 }
 
 void Program::FindSchedule() {
-  positions_.assign(module_.instructions.size(), -1);
-  users_.resize(module_.instructions.size());
-  for (const InstructionId id : module_.instructions.ids()) {
+  positions.assign(module.instructions.size(), -1);
+  users.resize(module.instructions.size());
+  for (const InstructionId id : module.instructions.ids()) {
     for (const InstructionId operand : At(id).operands) {
-      std::vector<InstructionId>& users = users_[operand];
-      if (users.empty() || users.back() != id) users.push_back(id);
+      std::vector<InstructionId>& of_operand = users[operand];
+      if (of_operand.empty() || of_operand.back() != id) of_operand.push_back(id);
     }
   }
   // The live range of a value begins at the instruction that defines it.
-  for (const ProgramValue& value : values_) {
+  for (const ProgramValue& value : values) {
     if (!value.array.instruction || value.first < 0) continue;
-    int& position = positions_[value.array.instruction];
+    int& position = positions[value.array.instruction];
     if (position < 0 || value.first < position) position = static_cast<int>(value.first);
   }
 }
 
 std::string Program::NameOf(ArrayId array) const {
-  for (const ProgramParameter& parameter : parameters_) {
+  for (const ProgramParameter& parameter : parameters) {
     if (parameter.array == array) return NameOf(parameter);
   }
-  return ShapeAtLine(module_, ShapeOf(array), array.instruction);
+  return ShapeAtLine(module, ShapeOf(array), array.instruction);
 }
 
 bool Program::PassesOn(const HloInstruction& loop, std::size_t place) const {
   if (loop.opcode != "while" || loop.calls.size() < 2) return false;
-  const HloComputation& body = module_.computations[loop.calls[1]];
+  const HloComputation& body = module.computations[loop.calls[1]];
   if (!body.root || body.parameters.empty() || place >= At(body.root).operands.size()) return false;
   const HloInstruction& returned = At(At(body.root).operands[place]);
   return returned.opcode == "get-tuple-element" && !returned.operands.empty() &&
@@ -187,25 +183,23 @@ bool Program::PassesOn(const HloInstruction& loop, std::size_t place) const {
 }
 
 void Program::FindParameters() {
-  if (!module_.entry) return;
-  AddMeshAxes(Attribute(before_.header, "frontend_attributes"), &mesh_);
-  const std::vector<InstructionId>& parameters = module_.computations[module_.entry].parameters;
-  const std::vector<InstructionId> before =
-      before_.entry ? before_.computations[before_.entry].parameters : std::vector<InstructionId>();
+  AddMeshAxes(Attribute(before.header, "frontend_attributes"), &mesh);
+  const std::vector<InstructionId> compiled = module.Parameters();
+  const std::vector<InstructionId> unoptimized = before.Parameters();
   std::size_t room = std::size_t{1} << 23;  // limits the total length of paths: each array of a parameter has a copy
-  for (std::size_t number = 0; number < parameters.size(); ++number) {
-    if (!parameters[number]) continue;
-    const HloInstruction& is = At(parameters[number]);
+  for (std::size_t number = 0; number < compiled.size(); ++number) {
+    if (!compiled[number]) continue;
+    const HloInstruction& is = At(compiled[number]);
     ProgramParameter parameter;
-    parameter.array = {parameters[number], 0};
+    parameter.array = {compiled[number], 0};
     parameter.number = static_cast<int>(number);
     parameter.path = is.op_name.empty() ? std::string(is.name) : UnescapedPath(std::string(is.op_name));
-    const auto arrays = static_cast<std::size_t>(std::max(1, dimensions_->LeafCount(parameters[number])));
+    const auto arrays = static_cast<std::size_t>(std::max(1, dimensions.LeafCount(compiled[number])));
     parameter.path.resize(std::min(parameter.path.size(), room / arrays));
     room -= arrays * parameter.path.size();
     // Partitioning removes the annotation, so prefer the module before optimization.
     const HloInstruction& written =
-        number < before.size() && before[number] ? before_.instructions[before[number]] : is;
+        number < unoptimized.size() && unoptimized[number] ? before.instructions[unoptimized[number]] : is;
     AddParameters(std::move(parameter), written);
   }
 }
@@ -213,50 +207,49 @@ void Program::FindParameters() {
 // Adds one entry for each array of the parameter. `written` has its annotations.
 void Program::AddParameters(ProgramParameter parameter, const HloInstruction& written) {
   const std::string_view sharding = Attribute(written.attributes, "sharding");
-  names_axis_ = names_axis_ || Mentions(sharding, "{'") || Mentions(written.frontend, "{\\\"");
-  const std::size_t begin = parameters_.size();
+  names_axis = names_axis || Mentions(sharding, "{'") || Mentions(written.frontend, "{\\\"");
+  const std::size_t begin = parameters.size();
   const InstructionId instruction = parameter.array.instruction;
   std::map<std::size_t, Sharding> of_rank;
-  for (; parameter.array.leaf < dimensions_->LeafCount(instruction); ++parameter.array.leaf) {
+  for (; parameter.array.leaf < dimensions.LeafCount(instruction); ++parameter.array.leaf) {
     const std::size_t rank = ShapeOf(parameter.array).dims.size();
     const auto [read, is_new] = of_rank.try_emplace(rank);
-    if (is_new) read->second = ReadSharding(sharding, written.frontend, rank, &mesh_);
-    parameter.shards = read->second.shards;
-    parameter.axes = read->second.axes;
-    parameter.place = parameters_.size();
-    parameters_.push_back(parameter);
+    if (is_new) read->second = ReadSharding(sharding, written.frontend, rank, &mesh);
+    static_cast<Sharding&>(parameter) = read->second;
+    parameter.place = parameters.size();
+    parameters.push_back(parameter);
   }
-  for (const ValueId id : ValuesOf(instruction)) {
-    const ProgramValue& value = values_[id];
+  for (const ValueId id : values_of[instruction]) {
+    const ProgramValue& value = values[id];
     const MemoryAllocation& allocation = AllocationOf(value);
     if (allocation.kind != AllocationKind::kArgument || !value.array) continue;
-    ProgramParameter& of = parameters_[begin + value.array.leaf];
+    ProgramParameter& of = parameters[begin + value.array.leaf];
     of.size = allocation.size;
     of.shares_output = allocation.is_output;
   }
 }
 
 void Program::FindOutputs() {
-  const InstructionId root = module_.entry ? module_.computations[module_.entry].root : InstructionId();
+  const InstructionId root = module.entry ? module.computations[module.entry].root : InstructionId();
   if (!root) return;
-  const auto most = static_cast<std::size_t>(dimensions_->LeafCount(root));  // further elements of a tuple are damage
+  const auto most = static_cast<std::size_t>(dimensions.LeafCount(root));  // further elements of a tuple are damage
   for (const InstructionId operand :
        At(root).opcode == "tuple" ? At(root).operands : std::span<const InstructionId>(&root, 1)) {
-    for (int leaf = 0; leaf < dimensions_->LeafCount(operand) && outputs_.size() < most; ++leaf)
-      outputs_.push_back({.array = {operand, leaf}, .value = {}});
+    for (int leaf = 0; leaf < dimensions.LeafCount(operand) && outputs.size() < most; ++leaf)
+      outputs.push_back({.array = {operand, leaf}, .value = {}});
   }
   std::map<InstructionId, ArrayId> taken;  // by get-tuple-element
   std::map<ArrayId, ValueId> own;          // values in allocations of outputs
-  for (const ProgramValue& value : values_) {
+  for (const ProgramValue& value : values) {
     if (AllocationOf(value).kind == AllocationKind::kOutput) own[value.array] = value.id;
   }
-  for (ProgramOutput& output : outputs_) {
+  for (ProgramOutput& output : outputs) {
     // Follow get-tuple-elements to the instruction that computes the array.
     for (int depth = 0; depth < 64; ++depth) {
       const InstructionId made = output.array.instruction;
       if (At(made).opcode != "get-tuple-element" || At(made).operands.empty()) break;
       const auto [from, is_new] = taken.try_emplace(made);
-      if (is_new) from->second = dimensions_->TupleElementOf(At(made));
+      if (is_new) from->second = dimensions.TupleElementOf(At(made));
       if (!from->second) break;
       output.array = from->second;
     }

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,15 +58,13 @@ struct ProgramValue : Extent {
 };
 
 // An array of a parameter of the entry computation: an argument, or a leaf of one.
-struct ProgramParameter {
+struct ProgramParameter : Sharding {
   std::size_t place = 0;  // index in Program::parameters()
   ArrayId array;
-  int number = 0;                              // number of the entry computation's parameter
-  std::string path;                            // "params['blocks']['wq']"; or the instruction's name
-  std::vector<std::int64_t> shards;            // by dimension: number of devices that share it; empty: unknown
-  std::vector<std::vector<std::string>> axes;  // by dimension: mesh axes that split it; "" if unnamed
-  std::int64_t size = 0;                       // bytes on one device, with padding
-  bool shares_output = false;                  // donated: an output aliases it
+  int number = 0;              // number of the entry computation's parameter
+  std::string path;            // "params['blocks']['wq']"; or the instruction's name
+  std::int64_t size = 0;       // bytes on one device, with padding
+  bool shares_output = false;  // donated: an output aliases it
 
   // The dimensions over all devices, if `dims` are those on one. A dimension that is too large stays as it is.
   ArrayDims WholeDims(ArrayDims dims) const {
@@ -87,26 +84,15 @@ struct ProgramOutput {
   ValueId value;  // empty if it aliases an argument, or is not a value
 };
 
-class Program {
- public:
-  // `module` is optimized and scheduled. `before` is the module before optimization and may be empty.
-  Program(HloModule module, HloModule before, ModuleMemory memory);
+struct Program {
+  // `compiled` is optimized and scheduled. `unoptimized` is the module before optimization and may be empty.
+  Program(HloModule compiled, HloModule unoptimized, ModuleMemory assigned);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  const HloModule& module() const { return module_; }
-  const HloModule& before() const { return before_; }
-  const ModuleMemory& memory() const { return memory_; }
-  const Dimensions& dimensions() const { return *dimensions_; }
-  const Indexed<ValueId, ProgramValue>& values() const { return values_; }
-  const std::vector<ProgramParameter>& parameters() const { return parameters_; }
-  const std::vector<ProgramOutput>& outputs() const { return outputs_; }
-
-  const ArrayShape& ShapeOf(ArrayId array) const { return dimensions_->ShapeOf(array); }
-  const MemoryAllocation& AllocationOf(const ProgramValue& value) const {
-    return memory_.allocations[value.allocation];
-  }
-  const HloInstruction& At(InstructionId instruction) const { return module_.instructions[instruction]; }
+  const ArrayShape& ShapeOf(ArrayId array) const { return dimensions.ShapeOf(array); }
+  const MemoryAllocation& AllocationOf(const ProgramValue& value) const { return memory.allocations[value.allocation]; }
+  const HloInstruction& At(InstructionId instruction) const { return module.instructions[instruction]; }
   const HloInstruction& InstructionOf(const ProgramValue& value) const { return At(value.array.instruction); }
   // "params['w'] f32[4096,4096]" for an argument, "f32[8,512] at step.py:7" for a computed array.
   std::string NameOf(ArrayId array) const;
@@ -115,23 +101,28 @@ class Program {
   }
   // The root of a fused computation; an empty id if `is` is not a fusion.
   InstructionId FusedRoot(const HloInstruction& is) const {
-    return is.opcode == "fusion" && !is.calls.empty() ? module_.computations[is.calls[0]].root : InstructionId();
+    return is.opcode == "fusion" && !is.calls.empty() ? module.computations[is.calls[0]].root : InstructionId();
   }
   // Whether each step of a loop returns the part `place` of its carried tuple unchanged.
   bool PassesOn(const HloInstruction& loop, std::size_t place) const;
-  // The position in the schedule, as in live ranges; -1 for an instruction that defines no value.
-  int PositionOf(InstructionId instruction) const { return positions_[instruction]; }
-  // Instructions of the same computation that use the result, without duplicates.
-  const std::vector<InstructionId>& UsersOf(InstructionId instruction) const { return users_[instruction]; }
-  // In the order of values().
-  const std::vector<ValueId>& ValuesIn(AllocationId allocation) const { return values_in_[allocation]; }
-  const std::vector<ValueId>& ValuesOf(InstructionId instruction) const { return values_of_[instruction]; }
   // Whether the program was written for several devices: the module is partitioned, or an argument's dimension is
   // annotated with a mesh axis, even if that axis currently has one device.
-  bool is_for_a_mesh() const { return partitions_ > 1 || names_axis_; }
-  // Number of devices that the module is partitioned over; 1: not partitioned.
-  int partitions() const { return partitions_; }
-  const Mesh& mesh() const { return mesh_; }  // the named axes; those that split no argument may be missing
+  bool IsForMesh() const { return partitions > 1 || names_axis; }
+
+  HloModule module;
+  HloModule before;
+  ModuleMemory memory;
+  Dimensions dimensions;
+  int partitions = 1;  // number of devices that the module is partitioned over; 1: not partitioned
+  Mesh mesh;           // the named axes; those that split no argument may be missing
+  bool names_axis = false;
+  Indexed<ValueId, ProgramValue> values;
+  std::vector<ProgramParameter> parameters;
+  std::vector<ProgramOutput> outputs;
+  Indexed<InstructionId, int> positions;  // in the schedule, as in live ranges; -1 for one that defines no value
+  Indexed<InstructionId, std::vector<InstructionId>> users;  // those of the same computation, without duplicates
+  Indexed<AllocationId, std::vector<ValueId>> values_in;     // in the order of `values`
+  Indexed<InstructionId, std::vector<ValueId>> values_of;
 
  private:
   void FindValues();
@@ -139,21 +130,6 @@ class Program {
   void FindParameters();
   void AddParameters(ProgramParameter parameter, const HloInstruction& written);
   void FindOutputs();
-
-  HloModule module_;
-  HloModule before_;
-  ModuleMemory memory_;
-  int partitions_ = 1;
-  Mesh mesh_;
-  bool names_axis_ = false;
-  std::unique_ptr<Dimensions> dimensions_;
-  Indexed<ValueId, ProgramValue> values_;
-  std::vector<ProgramParameter> parameters_;
-  std::vector<ProgramOutput> outputs_;
-  Indexed<InstructionId, int> positions_;
-  Indexed<InstructionId, std::vector<InstructionId>> users_;
-  Indexed<AllocationId, std::vector<ValueId>> values_in_;
-  Indexed<InstructionId, std::vector<ValueId>> values_of_;
 };
 
 }  // namespace whyoom

@@ -15,7 +15,7 @@ namespace {
 class LoopPair {
  public:
   LoopPair(const Simulator& simulator, const Loop& forward, const Loop& backward)
-      : program_(simulator.program()), forward_(forward), backward_(backward) {
+      : program_(simulator.program), forward_(forward), backward_(backward) {
     FindCarried();
     FindStacks(simulator);
   }
@@ -23,7 +23,7 @@ class LoopPair {
   void Recompute(ModifiedProgram* modified) {
     if (stacks_.empty()) return;
     modified->tried += static_cast<std::int64_t>(stacks_.size());
-    for (const ProgramValue& value : program_.values()) {
+    for (const ProgramValue& value : program_.values) {
       if (!value.array.instruction || value.first < 0) continue;
       const HloInstruction& is = program_.InstructionOf(value);
       if (is.computation == BodyOf(backward_) && is.opcode != "parameter") begin_ = std::min(begin_, value.first);
@@ -48,13 +48,13 @@ class LoopPair {
 
   // Whether a dimension of the array is the one that the forward loop stacks along.
   bool IsStacked(const ArrayGroups& dimensions) const {
-    const Groups steps = program_.dimensions().GroupsOf(FactorIds{forward_.factor});
-    return std::ranges::any_of(
-        dimensions, [&](const Groups& groups) { return !groups.empty() && !steps.empty() && groups[0] == steps[0]; });
+    return std::ranges::any_of(dimensions, [&](const Groups& groups) {
+      return !groups.empty() && !forward_.groups.empty() && groups[0] == forward_.groups[0];
+    });
   }
 
   void FindCarried() {
-    carried_to_.resize(program_.dimensions().LeafCount(forward_.instruction));
+    carried_to_.resize(program_.dimensions.LeafCount(forward_.instruction));
     const std::span<const InstructionId> operands = program_.At(backward_.instruction).operands;
     if (operands.empty() || program_.At(operands[0]).opcode != "tuple") return;
     int leaf = -1;
@@ -65,23 +65,21 @@ class LoopPair {
       const HloInstruction& from = program_.At(initial);
       if (from.opcode != "get-tuple-element" || from.operands.empty() || from.operands[0] != forward_.instruction)
         continue;
-      if (const ArrayId taken = program_.dimensions().TupleElementOf(from)) carried_to_[taken.leaf] = leaf;
+      if (const ArrayId taken = program_.dimensions.TupleElementOf(from)) carried_to_[taken.leaf] = leaf;
     }
   }
 
   void FindStacks(const Simulator& simulator) {
-    for (const Buffer& buffer : simulator.compiled().buffers()) {
+    for (const Buffer& buffer : simulator.compiled.buffers) {
       bool read = false;
-      bool stacked = false;
       int leaf = -1;
       for (const ValueId id : buffer.values) {
-        const ArrayId array = program_.values()[id].array;
+        const ArrayId array = program_.values[id].array;
         if (array.instruction != forward_.instruction || !array) continue;
         leaf = array.leaf;
         read = read || carried_to_[leaf];
-        stacked = stacked || IsStacked(simulator.semantics().GroupsOf(id));
       }
-      if (!read || !stacked) continue;
+      if (!read) continue;
       ArrayDims dims = DimsOf(leaf);
       const auto steps = std::ranges::find(dims, forward_.steps);
       if (steps == dims.end()) continue;
@@ -98,7 +96,7 @@ class LoopPair {
     for (std::size_t leaf = 0; leaf < carried_to_.size(); ++leaf) {
       const ArrayId array{forward_.instruction, static_cast<int>(leaf)};
       if (program_.PassesOn(program_.At(forward_.instruction), leaf) ||
-          IsStacked(program_.dimensions().GroupsOf(array)) ||
+          IsStacked(program_.dimensions.GroupsOf(array)) ||
           PaddedBytes(program_.ShapeOf(array)).value_or(0) < kSmallestKept)
         continue;
       const ArrayDims dims = SortedDims(DimsOf(array.leaf));
@@ -110,8 +108,8 @@ class LoopPair {
 
   // Counts the products of a step, including those in fusions.
   void CountProducts() {
-    const std::set<ComputationId> computations = WithFusions(program_.module(), BodyOf(forward_));
-    for (const Product& product : program_.dimensions().products()) {
+    const std::set<ComputationId> computations = WithFusions(program_.module, BodyOf(forward_));
+    for (const Product& product : program_.dimensions.products) {
       if (computations.contains(program_.At(product.instruction).computation))
         ++products_[SortedDims(program_.ShapeOf({product.instruction, 0}).dims)];
     }
@@ -121,8 +119,7 @@ class LoopPair {
   // Elementwise results of a product are then fused into their users, so among values with the same dimensions, only as
   // many need memory as there are products.
   void Drop(const Stack& stack, ModifiedProgram* modified) {
-    std::int64_t bytes = 0;
-    for (const ValueId id : stack.buffer->values) bytes = std::max(bytes, modified->sizes[id]);
+    const std::int64_t bytes = SharedBytes(stack.buffer->values, modified->sizes);
     if (bytes == 0 || stack.kept) return;
     const std::int64_t step = bytes / forward_.steps;
     modified->Remove(stack.buffer->values);
@@ -136,22 +133,22 @@ class LoopPair {
   std::int64_t DropCopies(int leaf, std::int64_t step, ModifiedProgram* modified) const {
     constexpr std::size_t kMostReaders = 64;
     std::int64_t last = begin_;
-    const std::vector<InstructionId>& carried = program_.module().computations[BodyOf(backward_)].parameters;
+    const std::vector<InstructionId>& carried = program_.module.computations[BodyOf(backward_)].parameters;
     if (!carried_to_[leaf] || carried.empty() || !carried[0]) return last;
-    for (const InstructionId element : program_.UsersOf(carried[0])) {
+    for (const InstructionId element : program_.users[carried[0]]) {
       const HloInstruction& is = program_.At(element);
-      if (is.opcode != "get-tuple-element" || program_.dimensions().TupleElementOf(is).leaf != *carried_to_[leaf])
+      if (is.opcode != "get-tuple-element" || program_.dimensions.TupleElementOf(is).leaf != *carried_to_[leaf])
         continue;
-      std::vector<InstructionId> readers = program_.UsersOf(element);
+      std::vector<InstructionId> readers = program_.users[element];
       for (std::size_t r = 0; r < readers.size() && r < kMostReaders; ++r) {
         const InstructionId user = readers[r];
         if (program_.At(user).opcode == "tuple") continue;  // carried to the next step
-        last = std::max<std::int64_t>(last, program_.PositionOf(user));
+        last = std::max<std::int64_t>(last, program_.positions[user]);
         if (!ReadsStep(user) && !program_.At(user).Is({"copy", "bitcast"})) continue;
-        for (const ValueId id : program_.ValuesOf(user)) {
-          if (program_.values()[id].size >= step / 2) modified->sizes[id] = 0;
+        for (const ValueId id : program_.values_of[user]) {
+          if (program_.values[id].size >= step / 2) modified->sizes[id] = 0;
         }
-        readers.insert(readers.end(), program_.UsersOf(user).begin(), program_.UsersOf(user).end());
+        readers.insert(readers.end(), program_.users[user].begin(), program_.users[user].end());
       }
     }
     return last;
@@ -180,12 +177,12 @@ class LoopPair {
 
 std::optional<ModifiedProgram> Recompute(const Simulator& simulator) {
   constexpr std::size_t kMostLoops = 1000;  // each loop is compared with each other
-  const Semantics& semantics = simulator.semantics();
-  if (!semantics.trains()) return simulator.RuledOut("no_gradients");
-  const std::vector<Loop>& loops = simulator.program().dimensions().loops();
+  const Semantics& semantics = simulator.semantics;
+  if (!semantics.trains) return simulator.Unmodified("no_gradients");
+  const std::vector<Loop>& loops = simulator.program.dimensions.loops;
   ModifiedProgram modified = simulator.Unmodified();
   for (const Loop& forward : loops) {
-    if (!forward.factor || !semantics.IsForward(forward.instruction) || loops.size() > kMostLoops) continue;
+    if (forward.groups.empty() || !semantics.IsForward(forward.instruction) || loops.size() > kMostLoops) continue;
     for (const Loop& backward : loops) {
       if (simulator.IsStopped() || !semantics.IsBackward(backward.instruction)) continue;
       LoopPair(simulator, forward, backward).Recompute(&modified);

@@ -10,38 +10,18 @@
 
 namespace whyoom {
 
-Simulator::Simulator(const Program& program, const Semantics& semantics, std::int64_t limit_bytes, const Stop* stop)
-    : program_(program),
-      semantics_(semantics),
-      limit_(limit_bytes),
-      stop_(stop),
-      compiled_(program, false),
-      without_remat_(program, true),
-      need_(compiled_.Need(compiled_.CompiledSizes())) {}
-
 Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
-  const std::int64_t as_compiled = compiled_.Need(modified.sizes, modified.added) + modified.more;
-  const std::int64_t without_remat =
-      std::max(as_compiled, without_remat_.Need(modified.sizes, modified.added) + modified.more);
+  const std::int64_t as_compiled = compiled.Need(modified.sizes, modified.added) + modified.more;
+  const std::int64_t at_most =
+      std::max(as_compiled, without_remat.Need(modified.sizes, modified.added) + modified.more);
   // The compiler rematerializes only enough to stay somewhat below the limit. It was observed to aim at 14.65 of
   // 15.75 GiB.
   constexpr double kAimsAt = 0.93;
-  const auto aim = ClampToBytes(kAimsAt * static_cast<double>(limit_));
-  std::int64_t left = limit_ <= 0 ? as_compiled : without_remat;
-  if (left > aim) {
-    std::vector<std::int64_t> rematerialized;  // sizes of the buffers at the peak
-    for (const Buffer* buffer : without_remat_.LiveAtPeak(modified.sizes)) {
-      if (!without_remat_.IsRematerialized(program_.values()[buffer->values.front()])) continue;
-      std::int64_t& size = rematerialized.emplace_back(0);
-      for (const ValueId id : buffer->values) size = std::max(size, modified.sizes[id]);
-    }
-    std::ranges::sort(rematerialized, std::ranges::greater());
-    for (const std::int64_t size : rematerialized) left -= left > aim ? size : 0;
-  }
-  left = std::max(as_compiled, std::min(left, aim));
-  return {.saves_bytes = need_ - left,
+  const auto aim = ClampToBytes(kAimsAt * static_cast<double>(limit));
+  const std::int64_t left = limit <= 0 ? as_compiled : std::max(as_compiled, std::min(at_most, aim));
+  return {.saves_bytes = need_bytes - left,
           .left_bytes = left,
-          .spread_bytes = (std::min(without_remat, std::max(limit_, as_compiled)) - as_compiled) / 2,
+          .spread_bytes = (std::min(at_most, std::max(limit, as_compiled)) - as_compiled) / 2,
           .ruled_out = std::string(modified.ruled_out),
           .parts = modified.parts,
           .of_state = modified.of_state,
@@ -50,7 +30,7 @@ Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
 
 std::int64_t Simulator::CountModified(const ModifiedProgram& modified) const {
   std::int64_t count = modified.tried + static_cast<std::int64_t>(modified.added.size());
-  for (const ProgramValue& value : program_.values()) count += modified.sizes[value.id] != value.size ? 1 : 0;
+  for (const ProgramValue& value : program.values) count += modified.sizes[value.id] != value.size ? 1 : 0;
   return count;
 }
 
@@ -61,8 +41,8 @@ constexpr std::int64_t kPieces = 16;
 constexpr std::int64_t kChunks = 8;
 
 void KeepOutputs(const Program& program, Sizes* sizes) {
-  for (const ProgramOutput& output : program.outputs()) {
-    if (output.value) (*sizes)[output.value] = program.values()[output.value].size;
+  for (const ProgramOutput& output : program.outputs) {
+    if (output.value) (*sizes)[output.value] = program.values[output.value].size;
   }
 }
 
@@ -82,12 +62,12 @@ std::int64_t ScaledSize(const ValueClass& arrays, std::uint32_t with_axis, Ratio
 
 // Whether the program has independent pieces: examples without training, or its largest array is from a vmap.
 bool ConsistsOfPieces(const Simulator& simulator) {
-  const Program& program = simulator.program();
-  if (!simulator.semantics().trains() && simulator.semantics().has_examples()) return true;
-  const std::vector<const Buffer*> live = simulator.compiled().LiveAtPeak();
+  const Program& program = simulator.program;
+  if (!simulator.semantics.trains && simulator.semantics.has_examples()) return true;
+  const std::vector<const Buffer*> live = simulator.compiled.LiveAtPeak();
   const auto largest = std::ranges::max_element(live, {}, &Buffer::size);
   return largest != live.end() && std::ranges::any_of((*largest)->values, [&](ValueId id) {
-           const ProgramValue& value = program.values()[id];
+           const ProgramValue& value = program.values[id];
            return value.array.instruction && IsMapped(program.InstructionOf(value).op_name);
          });
 }
@@ -96,35 +76,35 @@ bool ConsistsOfPieces(const Simulator& simulator) {
 // sums. The sums are complete before any weight is updated, so they can use the memory of the new weights and state
 // unless other temporaries use it.
 std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes, std::int64_t parts) {
-  const Program& program = simulator.program();
-  const Semantics& semantics = simulator.semantics();
+  const Program& program = simulator.program;
+  const Semantics& semantics = simulator.semantics;
   std::set<std::string_view> outputs;  // shapes; a frozen weight is not returned and has no gradient
-  for (const ProgramOutput& output : program.outputs()) outputs.insert(program.ShapeOf(output.array).shape);
+  for (const ProgramOutput& output : program.outputs) outputs.insert(program.ShapeOf(output.array).shape);
   std::int64_t sums = 0;
-  for (const ProgramParameter& parameter : program.parameters()) {
-    if (semantics.trains() && semantics.RoleOf(parameter) == Role::kWeights &&
+  for (const ProgramParameter& parameter : program.parameters) {
+    if (semantics.trains && semantics.RoleOf(parameter) == Role::kWeights &&
         outputs.contains(program.ShapeOf(parameter.array).shape))
       sums += parameter.size;
   }
   std::int64_t temporaries = 0;
-  for (const Buffer* buffer : simulator.compiled().LiveAtPeak(sizes)) {
+  for (const Buffer* buffer : simulator.compiled.LiveAtPeak(sizes)) {
     if (!buffer->is_output) temporaries += buffer->size / parts;
     if (semantics.KindOf(buffer->values.front()) == ValueKind::kGradients) sums -= buffer->size;
   }
   std::int64_t free = 0;
-  for (const Buffer& buffer : simulator.compiled().buffers()) free += buffer.is_output ? buffer.size : 0;
+  for (const Buffer& buffer : simulator.compiled.buffers) free += buffer.is_output ? buffer.size : 0;
   return std::max<std::int64_t>(0, sums - std::max<std::int64_t>(0, free - temporaries));
 }
 
 // `once`: if an array has the axis twice, cuts only one dimension.
 std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Axis& axis, std::int64_t parts,
                                             bool once) {
-  const Program& program = simulator.program();
+  const Program& program = simulator.program;
   if (!axis || axis.size < 2) return std::nullopt;
   parts = std::min(parts, axis.size);
   std::int64_t pieces = 0;  // copies of the current piece of each input
-  for (const ProgramParameter& parameter : program.parameters()) {
-    if (simulator.semantics().Has(parameter, axis)) pieces += parameter.size / parts;
+  for (const ProgramParameter& parameter : program.parameters) {
+    if (simulator.semantics.Has(parameter, axis)) pieces += parameter.size / parts;
   }
   const Sizes scaled = simulator.Scaled(axis, {.of = parts, .once = once});
   ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
@@ -154,11 +134,11 @@ bool ComputesIn(const HloModule& before, std::string_view dtype) {
 // By instruction: the position of the last use of its result, including uses of bitcasts, tuples and asynchronous
 // copies of it; -1 if there is none.
 Indexed<InstructionId, int> LastUses(const Program& program) {
-  Indexed<InstructionId, int> last(program.module().instructions.size(), -1);
+  Indexed<InstructionId, int> last(program.module.instructions.size(), -1);
   for (InstructionId id(last.size() - 1); id; --id.value) {  // operands precede their user
     const HloInstruction& is = program.At(id);
     const bool passes_on = is.Is({"bitcast", "get-tuple-element", "tuple", "copy-start", "copy-done"});
-    const int use = std::max(passes_on ? last[id] : -1, is.opcode == "tuple" ? -1 : program.PositionOf(id));
+    const int use = std::max(passes_on ? last[id] : -1, is.opcode == "tuple" ? -1 : program.positions[id]);
     for (const InstructionId operand : is.operands) last[operand] = std::max(last[operand], use);
   }
   return last;
@@ -166,8 +146,8 @@ Indexed<InstructionId, int> LastUses(const Program& program) {
 
 // The value in the output's memory that is a copy of the argument, only to be overwritten; null if there is none.
 const ProgramValue* CopyOf(const Program& program, const ProgramParameter& parameter, const ProgramValue& output) {
-  for (const ValueId id : program.ValuesIn(output.allocation)) {
-    const ProgramValue& value = program.values()[id];
+  for (const ValueId id : program.values_in[output.allocation]) {
+    const ProgramValue& value = program.values[id];
     if (value.size != output.size || !value.array.instruction) continue;
     const HloInstruction& is = program.InstructionOf(value);
     if (is.opcode == "copy" && !is.operands.empty() && is.operands[0] == parameter.array.instruction) return &value;
@@ -180,31 +160,30 @@ const ProgramValue* CopyOf(const Program& program, const ProgramParameter& param
 // the instructions that now write to an argument.
 void MoveOut(const Program& program, const Buffer& buffer, const std::set<InstructionId>& writers,
              ModifiedProgram* modified) {
-  const ProgramValue& last = program.values()[buffer.values.back()];
+  const ProgramValue& last = program.values[buffer.values.back()];
   if (!last.array.instruction) return;
   std::int64_t end = -1;
-  for (const InstructionId user : program.UsersOf(last.array.instruction)) {
+  for (const InstructionId user : program.users[last.array.instruction]) {
     if (!writers.contains(user)) end = buffer.last;
     for (const InstructionId operand : program.At(user).operands)
-      end = std::max<std::int64_t>(end, program.PositionOf(operand));
+      end = std::max<std::int64_t>(end, program.positions[operand]);
   }
   if (end < 0 || end >= buffer.last) return;
-  std::int64_t bytes = 0;
-  for (const ValueId value : buffer.values) bytes = std::max(bytes, std::exchange(modified->sizes[value], 0));
-  modified->Add(bytes, buffer.first, std::max(buffer.first, end), buffer.values);
+  modified->Add(SharedBytes(buffer.values, modified->sizes), buffer.first, std::max(buffer.first, end), buffer.values);
+  modified->Remove(buffer.values);
 }
 
 // Moves outputs to the host. Assumes the same share of optimizer state among outputs and arguments of the same shape.
 void MoveResultsToHost(const Simulator& simulator, ModifiedProgram* modified) {
-  const Program& program = simulator.program();
+  const Program& program = simulator.program;
   std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> counts;  // by shape: of state, of all arguments
-  for (const ProgramParameter& parameter : program.parameters()) {
+  for (const ProgramParameter& parameter : program.parameters) {
     auto& [state, all] = counts[program.ShapeOf(parameter.array).shape];
-    state += simulator.semantics().RoleOf(parameter) == Role::kOptimizerState ? 1 : 0;
+    state += simulator.semantics.RoleOf(parameter) == Role::kOptimizerState ? 1 : 0;
     ++all;
   }
-  for (const Buffer& buffer : simulator.compiled().buffers()) {
-    const ProgramValue& value = program.values()[buffer.values.back()];
+  for (const Buffer& buffer : simulator.compiled.buffers) {
+    const ProgramValue& value = program.values[buffer.values.back()];
     if (!buffer.is_output || !value.array) continue;
     const auto& [state, all] = counts[program.ShapeOf(value.array).shape];
     if (state == 0) continue;
@@ -214,25 +193,173 @@ void MoveResultsToHost(const Simulator& simulator, ModifiedProgram* modified) {
   }
 }
 
+// Makes the axis `parts` times shorter in all values.
+std::optional<ModifiedProgram> Shorten(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
+  if (!axis || axis.size < parts) return std::nullopt;
+  return ModifiedProgram{.sizes = simulator.Scaled(axis, {.of = parts}), .parts = parts, .axis = axis};
+}
+
+// From f32 to bf16.
+std::optional<ModifiedProgram> Narrow(const Simulator& simulator) {
+  const Program& program = simulator.program;
+  // 64-bit numbers are pairs of f32 with many temporaries, which this estimate does not cover.
+  if (ComputesIn(program.before, kFloat64)) return std::nullopt;
+  // If products already compute in bf16, the f32 values per example are f32 on purpose.
+  const bool mixed = ComputesIn(program.before, kBfloat16);
+  ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
+    const ArrayShape& shape = program.ShapeOf(value.array);
+    if (shape.dtype != "f32" || (mixed && simulator.semantics.IsPerExample(value.id))) return value.size;
+    return std::min(value.size, BytesWithElementBits(shape, 16).value_or(value.size));
+  })};
+  // If hardly any other value could be narrowed, the effect is unknown.
+  const std::int64_t need = simulator.need_bytes;
+  if (mixed && simulator.EstimateOf(modified).left_bytes > need - need / 200) return std::nullopt;
+  return modified;
+}
+
+std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator) {
+  if (!simulator.semantics.has_attention()) return std::nullopt;
+  if (ComputesIn(simulator.program.before, kFloat64)) return simulator.Unmodified("64_bits");  // no kernel supports it
+  return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
+    return simulator.semantics.IsScores(value.id) ? 0 : value.size;
+  })};
+}
+
+std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator) {
+  if (!simulator.semantics.vocabulary) return std::nullopt;
+  const Dimensions& dimensions = simulator.program.dimensions;
+  const auto size_of = [&](const ProgramValue& value) {
+    if (simulator.semantics.KindOf(value.id) != ValueKind::kLogits) return value.size;
+    for (const Loop& loop : dimensions.loops) {  // a loop that computes losses stacks only these
+      const Axis steps{.groups = loop.groups, .size = loop.steps};
+      if (DimensionsWith(simulator.semantics.GroupsOf(value.id), steps) != 0) return value.size / kChunks / loop.steps;
+    }
+    return value.size / kChunks;
+  };
+  ModifiedProgram modified{.sizes = simulator.Resized(size_of), .parts = kChunks};
+  KeepOutputs(simulator.program, &modified.sizes);  // returned logits stay whole
+  return modified;
+}
+
+std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator) {
+  // A dimension shorter than the rows of a tile can be merged with another, which avoids the padding. Without such a
+  // dimension the remedy cannot help: the compiler would choose the same padded layout again.
+  constexpr std::int64_t kTiny = 8;
+  std::int64_t padded = 0;
+  Sizes sizes = simulator.Resized([&](const ProgramValue& value) {
+    const ArrayShape& shape = simulator.program.ShapeOf(value.array);
+    const bool tiny = std::ranges::any_of(shape.dims, [](std::int64_t dim) { return dim > 1 && dim < kTiny; });
+    const std::int64_t plain = UnpaddedBytes(shape).value_or(value.size);
+    padded += plain < value.size ? 1 : 0;
+    return tiny && plain > 0 ? std::min(value.size, plain) : value.size;
+  });
+  return ModifiedProgram{.sizes = std::move(sizes), .tried = padded};
+}
+
+std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator) {
+  // An array must be in memory as a whole to be sent. Without the transfer it is usually fused, and so are its inputs.
+  const std::vector<ArrayDims> sent = SentToHost(simulator.program);
+  if (sent.empty()) return std::nullopt;
+  std::set<std::int64_t> counts;  // elements
+  for (const ArrayDims& dims : sent)
+    counts.insert(std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>()));
+  // The parts on each device are gathered to be sent.
+  const HloModule& module = simulator.program.module;
+  for (const InstructionId id : module.instructions.ids()) {
+    const HloInstruction& is = module.instructions[id];
+    if (is.opcode == "all-gather" && !is.operands.empty() && counts.contains(ElementCount(module.ShapeOf(id).array)))
+      counts.insert(ElementCount(module.ShapeOf(is.operands[0]).array));
+  }
+  return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
+    const bool temporary = simulator.program.AllocationOf(value).kind == AllocationKind::kTemporaries;
+    return temporary && counts.contains(ElementCount(simulator.program.ShapeOf(value.array))) ? 0 : value.size;
+  })};
+}
+
+// Finds an argument to donate for each output that does not alias one. The argument must have the output's shape, be
+// aliased by no other output, and not be read after the output is computed, unless it is only copied to be overwritten.
+std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
+  const Program& program = simulator.program;
+  const Indexed<InstructionId, int> last_uses = LastUses(program);
+  std::map<std::string_view, std::vector<const ProgramParameter*>> unused;  // by shape
+  for (const ProgramParameter& parameter : program.parameters) {
+    if (!parameter.shares_output && parameter.size > 0)
+      unused[program.ShapeOf(parameter.array).shape].push_back(&parameter);
+  }
+  ModifiedProgram modified = simulator.Unmodified();
+  bool has_shape = false;           // an output has the shape of an argument
+  std::set<InstructionId> writers;  // of outputs that now alias an argument
+  std::set<AllocationId> allocations;
+  for (const ProgramOutput& output : program.outputs) {
+    if (!output.value) continue;
+    const ProgramValue& value = program.values[output.value];
+    std::vector<const ProgramParameter*>& same_shape = unused[program.ShapeOf(output.array).shape];
+    for (auto parameter = same_shape.begin(); parameter != same_shape.end(); ++parameter) {
+      has_shape = true;
+      const ProgramValue* copy = CopyOf(program, **parameter, value);
+      const int made = program.positions[output.array.instruction];
+      if (copy == nullptr && last_uses[(*parameter)->array.instruction] > made) continue;
+      modified.sizes[output.value] = 0;
+      for (const ValueId id : program.values_in[value.allocation]) {  // the copy, and what overwrites it
+        const ProgramValue& later = program.values[id];
+        if (copy != nullptr && later.size == value.size && later.first >= copy->first) modified.sizes[id] = 0;
+      }
+      writers.insert(output.array.instruction);
+      allocations.insert(value.allocation);
+      same_shape.erase(parameter);
+      break;
+    }
+  }
+  for (const Buffer& buffer : simulator.compiled.buffers) {
+    if (allocations.contains(buffer.allocation) && !buffer.is_output) MoveOut(program, buffer, writers, &modified);
+  }
+  if (!has_shape) modified.ruled_out = "nothing_to_donate";
+  modified.tried = has_shape ? 1 : 0;
+  return modified;
+}
+
+// Keeps optimizer state, and without training also weights, on the host.
+std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator) {
+  const Program& program = simulator.program;
+  const Indexed<InstructionId, int> last_uses = LastUses(program);
+  ModifiedProgram modified = simulator.Unmodified();
+  for (const ProgramParameter& parameter : program.parameters) {
+    const Role role = simulator.semantics.RoleOf(parameter);
+    if (role != Role::kOptimizerState && (simulator.semantics.trains || role != Role::kWeights)) continue;
+    const int last = last_uses[parameter.array.instruction];
+    for (const ValueId id : program.values_of[parameter.array.instruction]) {
+      const ProgramValue& value = program.values[id];
+      if (value.array != parameter.array) continue;
+      modified.Remove(program.values_in[value.allocation]);       // including an output that aliases it
+      if (last >= 0) modified.Add(value.size, last, last, {id});  // fetched for its last use
+    }
+  }
+  if (simulator.CountModified(modified) == 0) return std::nullopt;
+  MoveResultsToHost(simulator, &modified);
+  return modified;
+}
+
 }  // namespace
 
 const std::array<ProgramRemedy, 14> kRemedies = {{
-    {"half_batch", [](const Simulator& s) { return Shorten(s, s.semantics().batch(), 2); }},
-    {"batch_in_steps", [](const Simulator& s) { return Accumulate(s, s.semantics().batch(), kMicroBatches); }},
+    {"half_batch", [](const Simulator& s) { return Shorten(s, s.semantics.batch, 2); }},
+    {"batch_in_steps", [](const Simulator& s) { return Accumulate(s, s.semantics.batch, kMicroBatches); }},
     {"half_sequence",
      [](const Simulator& s) {
-       return s.semantics().is_of_tokens() ? Shorten(s, s.semantics().sequence(), 2) : std::nullopt;
+       return s.semantics.is_of_tokens() ? Shorten(s, s.semantics.sequence, 2) : std::nullopt;
      }},
-    {"pieces", [](const Simulator& s) { return InPieces(s, s.semantics().batch(), kPieces); }},
+    {"pieces",
+     [](const Simulator& s) {
+       return ConsistsOfPieces(s) ? PieceByPiece(s, s.semantics.batch, kPieces, true) : std::nullopt;
+     }},
     {"donate", Donate},
     // Instead of a single device, use all devices of a host.
-    {"shard",
-     [](const Simulator& s) { return Shard(s, s.program().partitions() > 1 ? s.program().partitions() : kDevices); }},
-    {"more_devices", [](const Simulator& s) { return MoreDevices(s, s.program().partitions() > 1 ? 2 : kDevices); }},
+    {"shard", [](const Simulator& s) { return Shard(s, s.program.partitions > 1 ? s.program.partitions : kDevices); }},
+    {"more_devices", [](const Simulator& s) { return MoreDevices(s, s.program.partitions > 1 ? 2 : kDevices); }},
     {"bfloat16", Narrow},
     {"recompute_layers", Recompute},
     {"attention_in_blocks", BlockAttention},
-    {"loss_in_chunks", [](const Simulator& s) { return ChunkLoss(s, kChunks); }},
+    {"loss_in_chunks", ChunkLoss},
     {"state_on_host", StateOnHost},
     {"no_host_transfer", WithoutHostTransfer},
     {"no_tiny_dimensions", MergeTinyDimensions},
@@ -241,29 +368,24 @@ const std::array<ProgramRemedy, 14> kRemedies = {{
 Sizes Simulator::Scaled(const Axis& axis, Ratio ratio) const {
   std::map<std::tuple<const ArrayShape*, std::int64_t, std::uint32_t>, std::int64_t> known;
   Indexed<ClassId, std::int64_t> sizes;
-  for (const ValueClass& arrays : semantics_.classes()) {
-    const std::uint32_t with_axis = semantics_.DimensionsOf(arrays.groups, axis);
+  for (const ValueClass& arrays : semantics.classes) {
+    const std::uint32_t with_axis = semantics.DimensionsOf(arrays.groups, axis);
     const auto [found, is_new] = known.try_emplace({arrays.shape, arrays.size, with_axis});
     if (is_new) found->second = ScaledSize(arrays, with_axis, ratio);
     sizes.push_back(found->second);
   }
-  return Resized([&](const ProgramValue& value) { return sizes[semantics_.ClassOf(value.id)]; });
+  return Resized([&](const ProgramValue& value) { return sizes[semantics.ClassOf(value.id)]; });
 }
 
 std::vector<ArrayDims> SentToHost(const Program& program) {
   std::vector<ArrayDims> sent;
-  for (const InstructionId transfer : HostTransfers(program.module())) {
+  for (const InstructionId transfer : HostTransfers(program.module)) {
     const std::span<const InstructionId> operands = program.At(transfer).operands;
     if (operands.empty()) continue;
-    const HloShape& shape = program.module().ShapeOf(operands[0]);
+    const HloShape& shape = program.module.ShapeOf(operands[0]);
     if (!shape.is_tuple && !shape.array.dims.empty()) sent.push_back(shape.array.dims);
   }
   return sent;
-}
-
-std::optional<ModifiedProgram> Shorten(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
-  if (!axis || axis.size < parts) return std::nullopt;
-  return ModifiedProgram{.sizes = simulator.Scaled(axis, {.of = parts}), .parts = parts, .axis = axis};
 }
 
 std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& axis, std::int64_t size) {
@@ -273,38 +395,8 @@ std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& ax
 
 std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
   // Examples are independent, so a program without gradients can process them in steps, too.
-  const bool can = simulator.semantics().trains() || simulator.semantics().has_examples();
-  return can ? PieceByPiece(simulator, axis, parts, false) : simulator.RuledOut("no_gradients");
-}
-
-std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& axis, std::int64_t parts) {
-  return ConsistsOfPieces(simulator) ? PieceByPiece(simulator, axis, parts, true) : std::nullopt;
-}
-
-std::optional<ModifiedProgram> Narrow(const Simulator& simulator) {
-  const Program& program = simulator.program();
-  // 64-bit numbers are pairs of f32 with many temporaries, which this estimate does not cover.
-  if (ComputesIn(program.before(), kFloat64)) return std::nullopt;
-  // If products already compute in bf16, the f32 values per example are f32 on purpose.
-  const bool mixed = ComputesIn(program.before(), kBfloat16);
-  ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
-    const ArrayShape& shape = program.ShapeOf(value.array);
-    if (shape.dtype != "f32" || (mixed && simulator.semantics().IsPerExample(value.id))) return value.size;
-    return std::min(value.size, BytesWithElementBits(shape, 16).value_or(value.size));
-  })};
-  // If hardly any other value could be narrowed, the effect is unknown.
-  const std::int64_t need = simulator.need_bytes();
-  if (mixed && simulator.EstimateOf(modified).left_bytes > need - need / 200) return std::nullopt;
-  return modified;
-}
-
-std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator) {
-  if (!simulator.semantics().has_attention()) return std::nullopt;
-  if (ComputesIn(simulator.program().before(), kFloat64))
-    return simulator.RuledOut("64_bits");  // no kernel supports it
-  return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
-    return simulator.semantics().IsScores(value.id) ? 0 : value.size;
-  })};
+  const bool can = simulator.semantics.trains || simulator.semantics.has_examples();
+  return can ? PieceByPiece(simulator, axis, parts, false) : simulator.Unmodified("no_gradients");
 }
 
 std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const ArrayDims& dims) {
@@ -327,120 +419,6 @@ std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bi
   // Elements narrower than 32 bits are packed along the rows, so a tile has at least enough rows to fill a word.
   if (tile.size() >= 2) tile[tile.size() - 2] = std::max<std::int64_t>(tile[tile.size() - 2], std::max(1, 32 / bits));
   return BytesWithTile(shape, bits, tile);
-}
-
-std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks) {
-  if (!simulator.semantics().vocabulary()) return std::nullopt;
-  const Dimensions& dimensions = simulator.program().dimensions();
-  const auto size_of = [&](const ProgramValue& value) {
-    if (simulator.semantics().KindOf(value.id) != ValueKind::kLogits) return value.size;
-    for (const Loop& loop : dimensions.loops()) {  // a loop that computes losses stacks only these
-      if (!loop.factor) continue;
-      const Axis steps{.groups = dimensions.GroupsOf(FactorIds{loop.factor}), .size = loop.steps};
-      if (DimensionsWith(simulator.semantics().GroupsOf(value.id), steps) != 0) return value.size / chunks / loop.steps;
-    }
-    return value.size / chunks;
-  };
-  ModifiedProgram modified{.sizes = simulator.Resized(size_of), .parts = chunks};
-  KeepOutputs(simulator.program(), &modified.sizes);  // returned logits stay whole
-  return modified;
-}
-
-std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator) {
-  // A dimension shorter than the rows of a tile can be merged with another, which avoids the padding. Without such a
-  // dimension the remedy cannot help: the compiler would choose the same padded layout again.
-  constexpr std::int64_t kTiny = 8;
-  std::int64_t padded = 0;
-  Sizes sizes = simulator.Resized([&](const ProgramValue& value) {
-    const ArrayShape& shape = simulator.program().ShapeOf(value.array);
-    const bool tiny = std::ranges::any_of(shape.dims, [](std::int64_t dim) { return dim > 1 && dim < kTiny; });
-    const std::int64_t plain = UnpaddedBytes(shape).value_or(value.size);
-    padded += plain < value.size ? 1 : 0;
-    return tiny && plain > 0 ? std::min(value.size, plain) : value.size;
-  });
-  return ModifiedProgram{.sizes = std::move(sizes), .tried = padded};
-}
-
-std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator) {
-  // An array must be in memory as a whole to be sent. Without the transfer it is usually fused, and so are its inputs.
-  const std::vector<ArrayDims> sent = SentToHost(simulator.program());
-  if (sent.empty()) return std::nullopt;
-  std::set<std::int64_t> counts;  // elements
-  for (const ArrayDims& dims : sent)
-    counts.insert(std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>()));
-  // The parts on each device are gathered to be sent.
-  const HloModule& module = simulator.program().module();
-  for (const InstructionId id : module.instructions.ids()) {
-    const HloInstruction& is = module.instructions[id];
-    if (is.opcode == "all-gather" && !is.operands.empty() && counts.contains(ElementCount(module.ShapeOf(id).array)))
-      counts.insert(ElementCount(module.ShapeOf(is.operands[0]).array));
-  }
-  return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
-    const bool temporary = simulator.program().AllocationOf(value).kind == AllocationKind::kTemporaries;
-    return temporary && counts.contains(ElementCount(simulator.program().ShapeOf(value.array))) ? 0 : value.size;
-  })};
-}
-
-// Finds an argument to donate for each output that does not alias one. The argument must have the output's shape, be
-// aliased by no other output, and not be read after the output is computed, unless it is only copied to be overwritten.
-std::optional<ModifiedProgram> Donate(const Simulator& simulator) {
-  const Program& program = simulator.program();
-  const Indexed<InstructionId, int> last_uses = LastUses(program);
-  std::map<std::string_view, std::vector<const ProgramParameter*>> unused;  // by shape
-  for (const ProgramParameter& parameter : program.parameters()) {
-    if (!parameter.shares_output && parameter.size > 0)
-      unused[program.ShapeOf(parameter.array).shape].push_back(&parameter);
-  }
-  ModifiedProgram modified = simulator.Unmodified();
-  bool has_shape = false;           // an output has the shape of an argument
-  std::set<InstructionId> writers;  // of outputs that now alias an argument
-  std::set<AllocationId> allocations;
-  for (const ProgramOutput& output : program.outputs()) {
-    if (!output.value) continue;
-    const ProgramValue& value = program.values()[output.value];
-    std::vector<const ProgramParameter*>& same_shape = unused[program.ShapeOf(output.array).shape];
-    for (auto parameter = same_shape.begin(); parameter != same_shape.end(); ++parameter) {
-      has_shape = true;
-      const ProgramValue* copy = CopyOf(program, **parameter, value);
-      const int made = program.PositionOf(output.array.instruction);
-      if (copy == nullptr && last_uses[(*parameter)->array.instruction] > made) continue;
-      modified.sizes[output.value] = 0;
-      for (const ValueId id : program.ValuesIn(value.allocation)) {  // the copy, and what overwrites it
-        const ProgramValue& later = program.values()[id];
-        if (copy != nullptr && later.size == value.size && later.first >= copy->first) modified.sizes[id] = 0;
-      }
-      writers.insert(output.array.instruction);
-      allocations.insert(value.allocation);
-      same_shape.erase(parameter);
-      break;
-    }
-  }
-  for (const Buffer& buffer : simulator.compiled().buffers()) {
-    if (allocations.contains(buffer.allocation) && !buffer.is_output) MoveOut(program, buffer, writers, &modified);
-  }
-  if (!has_shape) modified.ruled_out = "nothing_to_donate";
-  modified.tried = has_shape ? 1 : 0;
-  return modified;
-}
-
-std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator) {
-  const Program& program = simulator.program();
-  const Indexed<InstructionId, int> last_uses = LastUses(program);
-  ModifiedProgram modified = simulator.Unmodified();
-  for (const ProgramParameter& parameter : program.parameters()) {
-    const Role role = simulator.semantics().RoleOf(parameter);
-    if (role != Role::kOptimizerState && (simulator.semantics().trains() || role != Role::kWeights)) continue;
-    const int last = last_uses[parameter.array.instruction];
-    for (const ValueId id : program.ValuesOf(parameter.array.instruction)) {
-      const ProgramValue& value = program.values()[id];
-      if (value.array != parameter.array) continue;
-      modified.Remove(program.ValuesIn(value.allocation));        // including an output that aliases it
-      if (last >= 0) modified.Add(value.size, last, last, {id});  // fetched for its last use
-    }
-  }
-  if (simulator.CountModified(modified) == 0) return std::nullopt;
-  MoveResultsToHost(simulator, &modified);
-  return modified;
 }
 
 }  // namespace whyoom

@@ -47,30 +47,29 @@ struct Ratio {
   bool once = false;  // if two dimensions are the axis, resizes only the first
 };
 
-class Simulator {
- public:
-  // Borrows its arguments. `limit_bytes` is the memory of a device; 0: unknown. Results are meaningless once `stop`
-  // (may be null) requests a stop.
-  Simulator(const Program& program, const Semantics& semantics, std::int64_t limit_bytes, const Stop* stop = nullptr);
+// Borrows the program, its semantics and `stop`. Results are meaningless once `stop` (may be null) requests a stop.
+struct Simulator {
+  const Program& program;
+  const Semantics& semantics;
+  std::int64_t limit = 0;  // the memory of a device; 0: unknown
+  const Stop* stop = nullptr;
+  BufferAssignment compiled = {program, false};
+  BufferAssignment without_remat = {program, true};  // without rematerialization
+  std::int64_t need_bytes = compiled.Need(compiled.CompiledSizes());
+  // False if the program is too large to simulate, so all estimates are meaningless.
+  bool whole = compiled.whole && without_remat.whole;
 
-  const Program& program() const { return program_; }
-  const Semantics& semantics() const { return semantics_; }
-  const BufferAssignment& compiled() const { return compiled_; }
-  std::int64_t need_bytes() const { return need_; }
-  // False if the program is too large to simulate. Then all estimates are meaningless.
-  bool whole() const { return compiled_.whole() && without_remat_.whole(); }
-  bool IsStopped() const { return stop_ != nullptr && stop_->IsRequested(); }
+  bool IsStopped() const { return stop != nullptr && stop->IsRequested(); }
 
-  ModifiedProgram Unmodified() const { return {.sizes = compiled_.CompiledSizes()}; }
-  // The unmodified program, with a reason.
-  ModifiedProgram RuledOut(std::string_view why) const {
-    return {.sizes = compiled_.CompiledSizes(), .ruled_out = why};
+  // `ruled_out`: why a remedy cannot help.
+  ModifiedProgram Unmodified(std::string_view ruled_out = {}) const {
+    return {.sizes = compiled.CompiledSizes(), .ruled_out = ruled_out};
   }
   // The sizes of all values, with size_of(value) for arrays.
   template <class SizeOf>
   Sizes Resized(const SizeOf& size_of) const {
-    Sizes sizes = compiled_.CompiledSizes();
-    for (const ProgramValue& value : program_.values()) {
+    Sizes sizes = compiled.CompiledSizes();
+    for (const ProgramValue& value : program.values) {
       if (value.array) sizes[value.id] = size_of(value);
     }
     return sizes;
@@ -84,16 +83,7 @@ class Simulator {
   // Counts the values and added buffers that the remedy applies to, including those that keep their size (`tried`).
   std::int64_t CountModified(const ModifiedProgram& modified) const;
   // False if the limit is unknown.
-  bool Fits(const Effect& effect) const { return limit_ > 0 && effect.left_bytes <= limit_; }
-
- private:
-  const Program& program_;
-  const Semantics& semantics_;
-  std::int64_t limit_ = 0;
-  const Stop* stop_ = nullptr;
-  BufferAssignment compiled_;
-  BufferAssignment without_remat_;  // without rematerialization
-  std::int64_t need_ = 0;
+  bool Fits(const Effect& effect) const { return limit > 0 && effect.left_bytes <= limit; }
 };
 
 // A remedy and its name in rule data. `apply` returns nullopt if it finds no array to apply the remedy to. The remedy
@@ -106,23 +96,11 @@ extern const std::array<ProgramRemedy, 14> kRemedies;
 
 inline constexpr std::int64_t kMicroBatches = 4;
 
-// Makes the axis `parts` times shorter in all values.
-std::optional<ModifiedProgram> Shorten(const Simulator& simulator, const Axis& axis, std::int64_t parts);
 // Makes the axis `size` long, shorter or longer, in all values.
 std::optional<ModifiedProgram> Resize(const Simulator& simulator, const Axis& axis, std::int64_t size);
 // Splits a training step into `parts` micro-batches that run one after another. Arguments and results stay whole, and
 // the summed gradients are live throughout.
 std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis& axis, std::int64_t parts);
-// As Accumulate, for a program that computes independent pieces. If an array has the axis twice, cuts one dimension.
-std::optional<ModifiedProgram> InPieces(const Simulator& simulator, const Axis& axis, std::int64_t parts);
-std::optional<ModifiedProgram> BlockAttention(const Simulator& simulator);
-std::optional<ModifiedProgram> ChunkLoss(const Simulator& simulator, std::int64_t chunks);
-std::optional<ModifiedProgram> Narrow(const Simulator& simulator);  // f32 to bf16
-std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator);
-std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator);
-std::optional<ModifiedProgram> Donate(const Simulator& simulator);  // arguments to outputs
-// Keeps optimizer state, and without training also weights, on the host.
-std::optional<ModifiedProgram> StateOnHost(const Simulator& simulator);
 
 // shard.cc: splits arrays over more devices.
 std::optional<ModifiedProgram> Shard(const Simulator& simulator, std::int64_t devices);
@@ -143,5 +121,25 @@ std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bi
 
 // The dimensions of the arrays that are sent to the host.
 std::vector<ArrayDims> SentToHost(const Program& program);
+
+// estimates.cc: the memory by kind, the sizes that would fit, and the effect of each remedy.
+
+enum class WithRemedies { kNo, kYes };
+
+// `role_words` are words in argument names that identify roles. `limit_bytes` is the memory of a device; if it is 0
+// (unknown), `room` stays empty. For a program that fits, the largest sizes are those that would still fit. Returns an
+// empty result if the program takes too long to simulate, and an incomplete one if `stop` requests a stop.
+ProgramEstimates EstimateProgram(const Program& program, const RoleWords& role_words, std::int64_t limit_bytes,
+                                 WithRemedies with_remedies, const Stop& stop = {});
+
+// Finds an argument that has the axis: the largest input or, if no input has it, the largest weight or optimizer state.
+// Returns nullopt if no argument with a user's name has it.
+std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& semantics, const Axis& axis);
+
+// signs.cc: finds signs of typical mistakes; README.md lists them. Rule data decides which of them are mistakes, and
+// names them (`mistake`). Returns two facts for each sign: NAME_bytes, on one device unless defined otherwise, and
+// NAME_array, the largest array ("opt_state.mu['w'] f32[4096,4096]", or with its source line); and program_trains, if
+// it is known whether the program computes gradients.
+Evidence FindSigns(const Simulator& simulator);
 
 }  // namespace whyoom

@@ -90,16 +90,15 @@ Role NamedRole(const std::string& path, const std::string& dtype, const RoleWord
 // Fills the Semantics that it is.
 class SemanticsFinder : public Semantics {
  public:
-  SemanticsFinder(const Program& program, const RoleWords& role_words) : Semantics(program) {
-    const std::vector<HloInstruction>& instructions = program.module().instructions;
-    trains_ = std::ranges::any_of(instructions,
-                                  [](const HloInstruction& instruction) { return IsGradient(instruction.op_name); });
-    for (const ProgramParameter& parameter : program.parameters())
-      parameter_groups_.push_back(program.dimensions().GroupsOf(parameter.array));
+  SemanticsFinder(const Program& of, const RoleWords& role_words) : Semantics{of} {
+    const std::vector<HloInstruction>& instructions = program.module.instructions;
+    trains = std::ranges::any_of(instructions,
+                                 [](const HloInstruction& instruction) { return IsGradient(instruction.op_name); });
+    for (const ProgramParameter& parameter : program.parameters)
+      parameter_groups.push_back(program.dimensions.GroupsOf(parameter.array));
     FindClasses();
     FindRoles(role_words);
-    has_weights_ =
-        std::ranges::any_of(roles_, [](Role role) { return role == Role::kWeights || role == Role::kCache; });
+    has_weights = std::ranges::any_of(roles, [](Role role) { return role == Role::kWeights || role == Role::kCache; });
     FindUses();
     FindBatch();
     FindSequence();
@@ -140,28 +139,27 @@ class SemanticsFinder : public Semantics {
 
   void FindClasses() {
     std::map<std::tuple<const ArrayShape*, std::int64_t, ArrayGroups>, ClassId> known;
-    for (const ProgramValue& value : program_.values()) {
-      const ArrayShape* shape = value.array ? &program_.ShapeOf(value.array) : nullptr;
-      ArrayGroups groups = value.array ? program_.dimensions().GroupsOf(value.array) : ArrayGroups();
-      const auto [found, is_new] = known.try_emplace({shape, value.size, std::move(groups)}, classes_.next_id());
+    for (const ProgramValue& value : program.values) {
+      const ArrayShape* shape = value.array ? &program.ShapeOf(value.array) : nullptr;
+      ArrayGroups groups = value.array ? program.dimensions.GroupsOf(value.array) : ArrayGroups();
+      const auto [found, is_new] = known.try_emplace({shape, value.size, std::move(groups)}, classes.next_id());
       const ClassId id = found->second;
       if (is_new)
-        classes_.push_back({.shape = shape, .groups = std::get<ArrayGroups>(found->first), .size = value.size});
+        classes.push_back({.shape = shape, .groups = std::get<ArrayGroups>(found->first), .size = value.size});
       if (is_new && shape != nullptr && value.size >= kLargeEnough) large_.push_back(id);
-      ++classes_[id].count;
-      class_of_.push_back(id);
+      ++classes[id].count;
+      class_of.push_back(id);
     }
   }
 
-  Axis MakeAxis(const FactorIds& factors) const {
-    std::int64_t size = 1;
-    for (const FactorId factor : factors) size *= program_.dimensions().factors().size(factor);
-    return MakeAxis(program_.dimensions().GroupsOf(factors), size);
+  // A dimension of an argument.
+  Axis AxisOf(const ProgramParameter& parameter, std::size_t dim) const {
+    return MakeAxis(GroupsOf(parameter)[dim], program.ShapeOf(parameter.array).dims[dim]);
   }
 
   Axis MakeAxis(const Groups& groups, std::int64_t size) const {
     const auto shorter = [&](GroupId a, GroupId b) {
-      return program_.dimensions().factors().size(a) < program_.dimensions().factors().size(b);
+      return program.dimensions.factors.size(a) < program.dimensions.factors.size(b);
     };
     Axis axis{.groups = groups, .size = size};
     if (!groups.empty()) axis.longest = *std::ranges::max_element(groups, shorter);
@@ -171,7 +169,7 @@ class SemanticsFinder : public Semantics {
   std::int64_t BytesWith(const Axis& axis) const {
     std::int64_t bytes = 0;
     for (const ClassId id : large_) {
-      const ValueClass& arrays = classes_[id];
+      const ValueClass& arrays = classes[id];
       if (DimensionsOf(arrays.groups, axis) != 0) bytes += arrays.count * arrays.size;
     }
     return bytes;
@@ -181,7 +179,7 @@ class SemanticsFinder : public Semantics {
   Axis Restored(const Axis& axis) const {
     std::map<Groups, std::int64_t> found;
     for (const ClassId id : large_) {
-      const ValueClass& arrays = classes_[id];
+      const ValueClass& arrays = classes[id];
       const ArrayDims& dims = arrays.shape->dims;
       for (std::size_t dim = 0; dim < dims.size(); ++dim) {
         const Groups& groups = arrays.groups[dim];
@@ -193,58 +191,57 @@ class SemanticsFinder : public Semantics {
   }
 
   void FindUses() {
-    uses_.resize(program_.dimensions().factors().next().value);
-    for (const ProgramParameter& parameter : program_.parameters()) {
+    uses_.resize(program.dimensions.factors.next().value);
+    for (const ProgramParameter& parameter : program.parameters) {
       if (IsState(parameter))
         Mark(GroupsOf(parameter), GroupsOf(parameter).size() > 2 ? kOfWeights | kOfMatrices : kOfWeights);
     }
-    for (const ProgramParameter& parameter : program_.parameters()) {
+    for (const ProgramParameter& parameter : program.parameters) {
       const ArrayGroups& array = GroupsOf(parameter);
       if (!IsState(parameter)) Mark(Repeated(array), kNoExamples);
-      const std::string& dtype = program_.ShapeOf(parameter.array).dtype;
+      const std::string& dtype = program.ShapeOf(parameter.array).dtype;
       if (RoleOf(parameter) != Role::kInput || dtype == kBfloat16 || dtype == "f16" || dtype == "f32") continue;
       // A table of learned positions has a dimension of the tokens, which is no feature.
       for (const Groups& groups : array) {
         for (const GroupId group : groups) uses_[group] &= ~unsigned{kOfWeights};
       }
     }
-    for (const Loop& loop : program_.dimensions().loops()) {
+    for (const Loop& loop : program.dimensions.loops) {
       // The compiler makes loops, too, such as one over the examples of a gather.
-      if (loop.factor && program_.At(loop.instruction).op_name.ends_with("while"))
-        Mark(Groups{program_.dimensions().GroupOf(loop.factor)}, kNoExamples);
+      if (program.At(loop.instruction).op_name.ends_with("while")) Mark(loop.groups, kNoExamples);
     }
-    for (const InstructionId id : program_.module().instructions.ids()) FindUsesOf(id);
+    for (const InstructionId id : program.module.instructions.ids()) FindUsesOf(id);
   }
 
   void FindUsesOf(InstructionId instruction) {
-    const HloModule& module = program_.module();
-    const HloInstruction& is = program_.At(instruction);
+    const HloModule& module = program.module;
+    const HloInstruction& is = program.At(instruction);
     if (is.opcode.starts_with("all-gather")) gathering_.insert(is.computation);
     if (FindsLargest(module, is)) AddSoftmax(is);
-    if (is.operands.empty() || program_.dimensions().LeafCount(instruction) == 0) return;
+    if (is.operands.empty() || program.dimensions.LeafCount(instruction) == 0) return;
     if (is.Is({"slice", "pad", "concatenate"})) FindShifted(instruction);
-    if (is.Is({"gather", "dynamic-slice"}) && program_.dimensions().LeafCount(is.operands[0]) > 0) FindAddressed(is);
+    if (is.Is({"gather", "dynamic-slice"}) && program.dimensions.LeafCount(is.operands[0]) > 0) FindAddressed(is);
     const bool is_one_hot = ComparesArrays(module, is) && Attribute(is.attributes, "direction") == "EQ";
     if (!is_one_hot && !(is.opcode == "scatter" && is.operands.size() > 2)) return;
-    for (const Groups& groups : program_.dimensions().GroupsOf({instruction, 0})) {
+    for (const Groups& groups : program.dimensions.GroupsOf({instruction, 0})) {
       if (groups.size() == 1) Mark(groups, kCompared);
     }
   }
 
   // Marks dimensions that the instruction cuts or pads to a length that does not divide theirs.
   void FindShifted(InstructionId instruction) {
-    const ArrayDims& from = program_.module().ShapeOf(program_.At(instruction).operands[0]).array.dims;
-    const ArrayDims& to = program_.module().ShapeOf(instruction).array.dims;
+    const ArrayDims& from = program.module.ShapeOf(program.At(instruction).operands[0]).array.dims;
+    const ArrayDims& to = program.module.ShapeOf(instruction).array.dims;
     for (std::size_t dim = 0; from.size() == to.size() && dim < to.size(); ++dim) {
       const auto [shorter, longer] = std::minmax(from[dim], to[dim]);
       if (shorter > 1 && longer / shorter <= 8 && longer % shorter != 0)
-        Mark(program_.dimensions().GroupsOf({instruction, 0})[dim], kShifted);
+        Mark(program.dimensions.GroupsOf({instruction, 0})[dim], kShifted);
     }
   }
 
   // Finds rows that a program looks up, such as those of a data set or the pages of a cache: they are no examples.
   void FindAddressed(const HloInstruction& is) {
-    const std::vector<FactorIds> dims = program_.dimensions().FactorsOf({is.operands[0], 0});
+    const std::vector<FactorIds> dims = program.dimensions.FactorsOf({is.operands[0], 0});
     // With several indices, as in a vmap, one of them counts the examples. A slice has none.
     const std::vector<std::int64_t> along = Integers(Attribute(is.attributes, "start_index_map"));
     if (along.size() == 1 && along[0] >= 0 && std::cmp_less(along[0], dims.size())) addressed_.insert(dims[along[0]]);
@@ -252,16 +249,16 @@ class SemanticsFinder : public Semantics {
     if (!is.op_name.ends_with("dynamic_slice")) return;
     const std::vector<std::int64_t> taken = Integers(Attribute(is.attributes, "dynamic_slice_sizes"));
     for (std::size_t dim = 0; dim < std::min(dims.size(), taken.size()); ++dim) {
-      if (taken[dim] > 1 && taken[dim] < program_.ShapeOf({is.operands[0], 0}).dims[dim]) addressed_.insert(dims[dim]);
+      if (taken[dim] > 1 && taken[dim] < program.ShapeOf({is.operands[0], 0}).dims[dim]) addressed_.insert(dims[dim]);
     }
   }
 
   void AddSoftmax(const HloInstruction& is) {
     const ArrayId array{is.operands[0], 0};
-    const ArrayGroups groups = program_.dimensions().GroupsOf(array);
+    const ArrayGroups groups = program.dimensions.GroupsOf(array);
     for (const std::int64_t dim : Integers(Attribute(is.attributes, "dimensions"))) {
       if (dim < 0 || std::cmp_greater_equal(dim, groups.size()) || groups[dim].empty()) continue;
-      Axis along = MakeAxis(groups[dim], program_.ShapeOf(array).dims[dim]);
+      Axis along = MakeAxis(groups[dim], program.ShapeOf(array).dims[dim]);
       if (softmaxes_.size() < kMostKinds && std::ranges::find(softmaxes_, along) == softmaxes_.end())
         softmaxes_.push_back(std::move(along));
     }
@@ -273,12 +270,12 @@ class SemanticsFinder : public Semantics {
     // First consider inputs, then all arguments but state, then dimensions of weights.
     for (int lenience = 0; lenience <= 2 && best <= 0; ++lenience) {
       std::set<std::pair<Groups, std::int64_t>> seen;
-      for (const ProgramParameter& parameter : program_.parameters()) {
+      for (const ProgramParameter& parameter : program.parameters) {
         if (IsState(parameter) || (lenience == 0 && RoleOf(parameter) != Role::kInput)) continue;
-        const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter.array);
+        const std::vector<FactorIds> dims = program.dimensions.FactorsOf(parameter.array);
         // A scalar, a batch of 1, or a table.
         if (dims.empty() || dims[0].empty() || addressed_.contains(dims[0])) continue;
-        const Axis axis = MakeAxis(dims[0]);
+        const Axis axis = AxisOf(parameter, 0);
         if (AnyIs(axis.groups, lenience < 2 ? kNoExamples | kOfWeights : unsigned{kNoExamples})) continue;
         if (seen.size() >= kMostKinds || !seen.emplace(axis.groups, axis.size).second) continue;
         const Axis restored = Restored(axis);
@@ -286,30 +283,29 @@ class SemanticsFinder : public Semantics {
         const std::int64_t bytes = BytesWith(restored);
         if (bytes <= best) continue;
         best = bytes;
-        batch_ = restored;
+        batch = restored;
       }
     }
-    if (batch_) JoinBatches();
+    if (batch) JoinBatches();
   }
 
   // If an argument's leading dimension is as long as the batch, treats it as the batch: propagation may have lost it.
   void JoinBatches() {
     std::size_t lost = 0;
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter.array);
-      if (IsState(parameter) || dims.empty()) continue;
-      const Axis axis = MakeAxis(dims[0]);
-      if (axis.groups.size() != batch_.groups.size() || axis.size != batch_.size || axis == batch_ ||
+    for (const ProgramParameter& parameter : program.parameters) {
+      if (IsState(parameter) || GroupsOf(parameter).empty()) continue;
+      const Axis axis = AxisOf(parameter, 0);
+      if (axis.groups.size() != batch.groups.size() || axis.size != batch.size || axis == batch ||
           AnyIs(axis.groups, kOfWeights) || ++lost > kMostKinds)
         continue;
       const auto join = [&](ArrayGroups& dimensions) {
         for (Groups& groups : dimensions) {
           const auto found = std::search(groups.begin(), groups.end(), axis.groups.begin(), axis.groups.end());
-          if (found != groups.end()) std::ranges::copy(batch_.groups, found);
+          if (found != groups.end()) std::ranges::copy(batch.groups, found);
         }
       };
-      for (ValueClass& arrays : classes_) join(arrays.groups);
-      for (ArrayGroups& dimensions : parameter_groups_) join(dimensions);
+      for (ValueClass& arrays : classes) join(arrays.groups);
+      for (ArrayGroups& dimensions : parameter_groups) join(dimensions);
     }
   }
 
@@ -318,25 +314,25 @@ class SemanticsFinder : public Semantics {
     std::vector<Axis> candidates;
     std::set<std::pair<Groups, std::int64_t>> seen;
     const auto is_shared = [&](const ProgramParameter& parameter) {
-      const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
-      return batch_ && !Has(parameter, batch_) && std::ranges::count(dims, batch_.size) == 0;
+      const ArrayDims& dims = program.ShapeOf(parameter.array).dims;
+      return batch && !Has(parameter, batch) && std::ranges::count(dims, batch.size) == 0;
     };
-    for (const ProgramParameter& parameter : program_.parameters()) {
+    for (const ProgramParameter& parameter : program.parameters) {
       if (!IsState(parameter) && is_shared(parameter)) Mark(GroupsOf(parameter), kShared);
     }
-    for (const ProgramParameter& parameter : program_.parameters()) {
+    for (const ProgramParameter& parameter : program.parameters) {
       if (IsState(parameter) || is_shared(parameter)) continue;
-      const std::vector<FactorIds> dims = program_.dimensions().FactorsOf(parameter.array);
-      for (std::size_t dim = 1; dim < dims.size(); ++dim) {
-        if (dims[dim].empty() || seen.size() >= kMostKinds) continue;
-        const Axis axis = MakeAxis(dims[dim]);
+      for (std::size_t dim = 1; dim < GroupsOf(parameter).size(); ++dim) {
+        const Axis axis = AxisOf(parameter, dim);
+        if (!axis || seen.size() >= kMostKinds) continue;
         if (!seen.emplace(axis.groups, axis.size).second) continue;
         const Axis restored = Restored(axis);
         candidates.push_back(AnyIs(restored.groups, kShared) ? axis : restored);
       }
     }
-    for (const Loop& loop : program_.dimensions().loops()) {
-      if (loop.factor && candidates.size() < 2 * kMostKinds) candidates.push_back(MakeAxis(FactorIds{loop.factor}));
+    for (const Loop& loop : program.dimensions.loops) {
+      if (!loop.groups.empty() && candidates.size() < 2 * kMostKinds)
+        candidates.push_back(MakeAxis(loop.groups, loop.steps));
     }
     return candidates;
   }
@@ -345,12 +341,11 @@ class SemanticsFinder : public Semantics {
   void FindSequence() {
     std::int64_t best = 0;
     for (const Axis& axis : SequenceCandidates()) {
-      if (Share(axis.groups, batch_.groups) || axis.size < kShortestSequence || AnyIs(axis.groups, kOfWeights))
-        continue;
+      if (Share(axis.groups, batch.groups) || axis.size < kShortestSequence || AnyIs(axis.groups, kOfWeights)) continue;
       const std::int64_t bytes = BytesWith(axis);
       if (bytes <= best) continue;
       best = bytes;
-      sequence_ = axis;
+      sequence = axis;
     }
   }
 
@@ -358,20 +353,20 @@ class SemanticsFinder : public Semantics {
   // compared with (a one-hot dispatch) or written to (a scatter). Programs compute it from the number of tokens.
   void FindSlots() {
     if (!is_of_tokens()) return;
-    Mark({batch_.groups, sequence_.groups}, kOfArguments);
-    for (const ArrayGroups& array : parameter_groups_) Mark(array, kOfArguments);
+    Mark({batch.groups, sequence.groups}, kOfArguments);
+    for (const ArrayGroups& array : parameter_groups) Mark(array, kOfArguments);
     for (const ClassId id : large_) {
-      if (!HasFeature(classes_[id].groups)) continue;
-      for (const Groups& groups : classes_[id].groups) {
-        if (groups.size() == 1 && AllAre(groups, kCompared) && !AnyIs(groups, kOfArguments)) slots_.insert(groups[0]);
+      if (!HasFeature(classes[id].groups)) continue;
+      for (const Groups& groups : classes[id].groups) {
+        if (groups.size() == 1 && AllAre(groups, kCompared) && !AnyIs(groups, kOfArguments)) slots.insert(groups[0]);
       }
     }
   }
 
   // The groups of a product's free dimensions without the batch and the dimensions of weights, such as grouped heads.
   Groups Positions(const FactorIds& factors) const {
-    Groups positions = program_.dimensions().GroupsOf(factors);
-    std::erase_if(positions, [&](GroupId group) { return Contains(batch_.groups, group) || Is(group, kOfWeights); });
+    Groups positions = program.dimensions.GroupsOf(factors);
+    std::erase_if(positions, [&](GroupId group) { return Contains(batch.groups, group) || Is(group, kOfWeights); });
     return positions;
   }
 
@@ -380,36 +375,36 @@ class SemanticsFinder : public Semantics {
     // The vocabulary is the dimension that a maximum reduces, for a softmax, and that a weight has. Features are not
     // reduced by a maximum. The experts of a router are, but an expert has a matrix, while a class has only a row.
     for (const Axis& along : softmaxes_) {
-      if (AnyIs(along.groups, kOfWeights) && !AnyIs(along.groups, kOfMatrices) && along.size > vocabulary_.size)
-        vocabulary_ = along;
+      if (AnyIs(along.groups, kOfWeights) && !AnyIs(along.groups, kOfMatrices) && along.size > vocabulary.size)
+        vocabulary = along;
     }
     // An input with features that has a dimension twice holds pairs. Among pairs, scores have a bias, which the kernels
     // do not take.
-    for (const ProgramParameter& parameter : program_.parameters()) {
+    for (const ProgramParameter& parameter : program.parameters) {
       const ArrayGroups& array = GroupsOf(parameter);
       if (!IsState(parameter) && HasFeature(array) && !Repeated(array).empty()) return;
     }
     // Attention scores are a batched product of two activations that contracts features. No weight has its free
     // dimensions, the positions of queries and keys. A softmax over the keys follows, or the op name mentions
     // attention. Otherwise it is another pairwise product, such as one that assigns tokens to experts.
-    for (const Product& product : program_.dimensions().products()) {
-      if (attention_.size() >= kMostKinds) break;
+    for (const Product& product : program.dimensions.products) {
+      if (attention.size() >= kMostKinds) break;
       const Groups queries = Positions(product.left);
       const Groups keys = Positions(product.right);
-      const Groups summed = program_.dimensions().GroupsOf(product.contracted);
+      const Groups summed = program.dimensions.GroupsOf(product.contracted);
       if (IsBackward(product.instruction) || queries.empty() || keys.empty() || product.batch.empty() ||
           summed.empty() || !AllAre(summed, kOfWeights))
         continue;
       const auto is_of_keys = [&](const Axis& along) { return Share(along.groups, keys); };
-      if (IsAttention(program_.At(product.instruction).op_name) || std::ranges::any_of(softmaxes_, is_of_keys))
-        attention_.insert({queries, keys});
+      if (IsAttention(program.At(product.instruction).op_name) || std::ranges::any_of(softmaxes_, is_of_keys))
+        attention.insert({queries, keys});
     }
   }
 
   void FindRoles(const RoleWords& role_words) {
-    const std::vector<ProgramParameter>& parameters = program_.parameters();
+    const std::vector<ProgramParameter>& parameters = program.parameters;
     std::set<std::string> returned;  // shapes of outputs
-    for (const ProgramOutput& output : program_.outputs()) returned.insert(program_.ShapeOf(output.array).shape);
+    for (const ProgramOutput& output : program.outputs) returned.insert(program.ShapeOf(output.array).shape);
     std::set<ArrayDims> weights;  // dimensions over all devices
     std::set<std::string> trees;
     std::set<std::string> paths;
@@ -418,7 +413,7 @@ class SemanticsFinder : public Semantics {
       paths.insert(parameter.path);
     }
     for (const ProgramParameter& parameter : parameters) {
-      const ArrayShape& shape = program_.ShapeOf(parameter.array);
+      const ArrayShape& shape = program.ShapeOf(parameter.array);
       const bool is_returned = returned.contains(shape.shape);
       // Adam's second moment "v" comes with the first, "m"; the "v" of attention does not.
       static const Regex second(R"(\bv\b)");
@@ -426,13 +421,13 @@ class SemanticsFinder : public Semantics {
       const bool is_value = re2::RE2::GlobalReplace(&first, second, "m") > 0 && !paths.contains(first);
       std::string path = parameter.path;
       if (is_value) re2::RE2::GlobalReplace(&path, second, "value");
-      roles_.push_back(
-          NamedRole(path, shape.dtype, role_words, is_returned && trains_, trees.contains(parameter.Argument())));
-      if (roles_.back() == Role::kWeights) weights.insert(parameter.WholeDims(shape.dims));
+      roles.push_back(
+          NamedRole(path, shape.dtype, role_words, is_returned && trains, trees.contains(parameter.Argument())));
+      if (roles.back() == Role::kWeights) weights.insert(parameter.WholeDims(shape.dims));
     }
     for (const ProgramParameter& parameter : parameters) {
-      Role& role = roles_[parameter.place];
-      const ArrayShape& shape = program_.ShapeOf(parameter.array);
+      Role& role = roles[parameter.place];
+      const ArrayShape& shape = program.ShapeOf(parameter.array);
       // Short names ("m", "v") are optimizer state only if weights of the same shape exist.
       if (role == Role::kOptimizerState && shape.dims.size() > 1 &&
           !weights.contains(parameter.WholeDims(shape.dims)) &&
@@ -443,9 +438,9 @@ class SemanticsFinder : public Semantics {
   }
 
   void FindWeightDims() {
-    for (const ProgramParameter& parameter : program_.parameters()) {
+    for (const ProgramParameter& parameter : program.parameters) {
       if (RoleOf(parameter) != Role::kWeights) continue;
-      ArrayDims dims = program_.ShapeOf(parameter.array).dims;
+      ArrayDims dims = program.ShapeOf(parameter.array).dims;
       ArrayDims whole = parameter.WholeDims(dims);
       for (ArrayDims* of : {&dims, &whole}) {
         weight_dims_.insert(SortedDims(*of));
@@ -460,14 +455,14 @@ class SemanticsFinder : public Semantics {
 
   ValueKind KindOfArray(const ProgramValue& value) const {
     const InstructionId made_by = value.array.instruction;
-    const HloInstruction& is = program_.At(made_by);
+    const HloInstruction& is = program.At(made_by);
     const ArrayGroups& groups = GroupsOf(value.id);
     if (IsScores(value.id)) return ValueKind::kAttentionScores;
     if (IsPerExample(value.id)) {
-      if (Has(value.id, vocabulary_)) return ValueKind::kLogits;
-      return trains_ && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;
+      if (Has(value.id, vocabulary)) return ValueKind::kLogits;
+      return trains && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;
     }
-    const bool of_weights = weight_dims_.contains(SortedDims(program_.ShapeOf(value.array).dims));
+    const bool of_weights = weight_dims_.contains(SortedDims(program.ShapeOf(value.array).dims));
     const bool has_weight_dims = std::ranges::all_of(
         groups, [&](const Groups& dimension) { return dimension.empty() || AnyIs(dimension, kOfWeights); });
     const bool gathers = is.opcode.starts_with("all-gather") ||
@@ -475,29 +470,26 @@ class SemanticsFinder : public Semantics {
                           std::ranges::any_of(is.calls, [&](ComputationId id) { return gathering_.contains(id); }));
     if (gathers && (of_weights || has_weight_dims)) return ValueKind::kGatheredWeights;
     if (of_weights) return IsBackward(made_by) ? ValueKind::kGradients : ValueKind::kTemporaries;
-    return trains_ && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;
+    return trains && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;
   }
 
   void FindKinds() {
-    std::map<int, Role> roles;  // by number of the entry computation's parameter: of its last array
-    for (const ProgramParameter& parameter : program_.parameters()) roles[parameter.number] = RoleOf(parameter);
-    for (const ProgramValue& value : program_.values()) {
-      const MemoryAllocation& allocation = program_.AllocationOf(value);
+    std::map<int, ValueKind> arguments;  // by number of the entry computation's parameter: of its last array
+    for (const ProgramParameter& parameter : program.parameters) {
+      const Role role = RoleOf(parameter);
+      arguments[parameter.number] = role == Role::kWeights          ? ValueKind::kWeights
+                                    : role == Role::kOptimizerState ? ValueKind::kOptimizerState
+                                                                    : ValueKind::kInputs;
+    }
+    for (const ProgramValue& value : program.values) {
+      const MemoryAllocation& allocation = program.AllocationOf(value);
+      const auto argument = arguments.find(allocation.parameter);
       const bool is_argument = allocation.kind == AllocationKind::kArgument;
-      const auto role = roles.find(allocation.parameter);
-      ValueKind kind = ValueKind::kInputs;
-      if (allocation.kind == AllocationKind::kConstant) {
-        kind = ValueKind::kConstants;
-      } else if (!value.array || (is_argument && role == roles.end())) {
-        kind = ValueKind::kUnknown;
-      } else if (!is_argument) {
-        kind = KindOfArray(value);
-      } else if (role->second == Role::kWeights) {
-        kind = ValueKind::kWeights;
-      } else if (role->second == Role::kOptimizerState) {
-        kind = ValueKind::kOptimizerState;
-      }
-      kinds_.push_back(kind);
+      kinds.push_back(allocation.kind == AllocationKind::kConstant ? ValueKind::kConstants
+                      : !value.array                               ? ValueKind::kUnknown
+                      : !is_argument                               ? KindOfArray(value)
+                      : argument == arguments.end()                ? ValueKind::kUnknown
+                                                                   : argument->second);
     }
   }
 
@@ -511,8 +503,9 @@ class SemanticsFinder : public Semantics {
 
 }  // namespace
 
-Semantics::Semantics(const Program& program, const RoleWords& role_words)
-    : Semantics(SemanticsFinder(program, role_words)) {}
+Semantics FindSemantics(const Program& program, const RoleWords& role_words) {
+  return SemanticsFinder(program, role_words);
+}
 
 bool Contains(const Groups& dimension, const Groups& groups) {
   return !groups.empty() &&
@@ -530,9 +523,9 @@ std::uint32_t DimensionsWith(const ArrayGroups& dimensions, const Axis& axis) {
 
 std::uint32_t Semantics::DimensionsOf(const ArrayGroups& array, const Axis& axis) const {
   std::uint32_t found = DimensionsWith(array, axis);
-  if (!axis || (axis != batch_ && axis != sequence_)) return found;
+  if (!axis || (axis != batch && axis != sequence)) return found;
   for (std::size_t dim = 0; dim < array.size(); ++dim) {
-    const auto is_slot = [&](GroupId group) { return slots_.contains(group); };
+    const auto is_slot = [&](GroupId group) { return slots.contains(group); };
     if (std::ranges::any_of(array[dim], is_slot)) found |= std::uint32_t{1} << dim;
   }
   return found;
@@ -541,9 +534,9 @@ std::uint32_t Semantics::DimensionsOf(const ArrayGroups& array, const Axis& axis
 bool Semantics::is_of_tokens() const {
   if (!has_examples() && !has_attention()) return false;
   constexpr std::size_t kMostDimensions = 3;  // examples, positions, features
-  return std::ranges::none_of(program_.parameters(), [&](const ProgramParameter& parameter) {
-    return program_.ShapeOf(parameter.array).dims.size() > kMostDimensions && RoleOf(parameter) != Role::kCache &&
-           Has(parameter, sequence_) && Has(parameter, batch_);
+  return std::ranges::none_of(program.parameters, [&](const ProgramParameter& parameter) {
+    return program.ShapeOf(parameter.array).dims.size() > kMostDimensions && RoleOf(parameter) != Role::kCache &&
+           Has(parameter, sequence) && Has(parameter, batch);
   });
 }
 
@@ -551,7 +544,7 @@ bool Semantics::IsScores(ValueId value) const {
   const auto count = [&](const Groups& positions) {
     return std::ranges::count_if(GroupsOf(value), [&](const Groups& groups) { return Contains(groups, positions); });
   };
-  return std::ranges::any_of(attention_, [&](const auto& pair) {
+  return std::ranges::any_of(attention, [&](const auto& pair) {
     const auto& [queries, keys] = pair;
     return queries == keys ? count(queries) > 1 : count(queries) > 0 && count(keys) > 0;
   });

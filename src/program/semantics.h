@@ -61,30 +61,20 @@ bool Contains(const Groups& dimension, const Groups& groups);
 std::uint32_t DimensionsWith(const ArrayGroups& dimensions, const Axis& axis);
 static_assert(kMaxRank <= 32);
 
-class Semantics {
- public:
-  // Borrows the program. `role_words` are words in argument names that identify roles.
-  Semantics(const Program& program, const RoleWords& role_words);
-
-  Role RoleOf(const ProgramParameter& parameter) const { return roles_[parameter.place]; }
+struct Semantics {
+  Role RoleOf(const ProgramParameter& parameter) const { return roles[parameter.place]; }
   bool IsState(const ProgramParameter& parameter) const {  // weights or optimizer state
     return RoleOf(parameter) == Role::kWeights || RoleOf(parameter) == Role::kOptimizerState;
   }
-  ValueKind KindOf(ValueId value) const { return kinds_[value]; }
-  bool trains() const { return trains_; }  // whether the program has a backward pass
+  ValueKind KindOf(ValueId value) const { return kinds[value]; }
 
   // Whether the program processes independent examples with weights. If not, the dimension found as the batch is not a
   // batch in the usual sense, but for example a side of a field or the length of a table of points.
-  bool has_examples() const { return trains_ || has_weights_; }
+  bool has_examples() const { return trains || has_weights; }
 
-  Axis batch() const { return batch_; }
-  Axis sequence() const { return sequence_; }
-  Axis vocabulary() const { return vocabulary_; }
-
-  const Indexed<ClassId, ValueClass>& classes() const { return classes_; }
-  ClassId ClassOf(ValueId value) const { return class_of_[value]; }
-  const ArrayGroups& GroupsOf(ValueId value) const { return classes_[class_of_[value]].groups; }
-  const ArrayGroups& GroupsOf(const ProgramParameter& parameter) const { return parameter_groups_[parameter.place]; }
+  ClassId ClassOf(ValueId value) const { return class_of[value]; }
+  const ArrayGroups& GroupsOf(ValueId value) const { return classes[class_of[value]].groups; }
+  const ArrayGroups& GroupsOf(const ProgramParameter& parameter) const { return parameter_groups[parameter.place]; }
   // The dimensions that are the axis, or whose size the program computes from it: a bit for each.
   std::uint32_t DimensionsOf(const ArrayGroups& array, const Axis& axis) const;
   std::uint32_t DimensionsOf(ValueId value, const Axis& axis) const { return DimensionsOf(GroupsOf(value), axis); }
@@ -94,32 +84,32 @@ class Semantics {
   }
   // False if the sequence is a side of images or fields rather than positions of tokens.
   bool is_of_tokens() const;
-  bool IsPerExample(ValueId value) const { return Has(value, batch_) || Has(value, sequence_); }
-  bool has_attention() const { return !attention_.empty(); }
+  bool IsPerExample(ValueId value) const { return Has(value, batch) || Has(value, sequence); }
+  bool has_attention() const { return !attention.empty(); }
   bool IsScores(ValueId value) const;  // has query and key positions: attention scores
-  bool IsBackward(InstructionId instruction) const { return IsGradient(program_.At(instruction).op_name); }
+  bool IsBackward(InstructionId instruction) const { return IsGradient(program.At(instruction).op_name); }
   // In a pass whose values a backward pass uses.
   bool IsForward(InstructionId instruction) const {
-    const std::string_view name = program_.At(instruction).op_name;
+    const std::string_view name = program.At(instruction).op_name;
     return IsDifferentiated(name) && !IsTransposed(name);
   }
 
- protected:
-  explicit Semantics(const Program& program) : program_(program) {}
-
-  const Program& program_;
-  Indexed<ClassId, ValueClass> classes_;
-  Indexed<ValueId, ClassId> class_of_;
-  std::vector<ArrayGroups> parameter_groups_;
-  std::vector<Role> roles_;  // by parameter
-  Indexed<ValueId, ValueKind> kinds_;
-  std::set<GroupId> slots_;                        // of experts: their number is computed from that of the tokens
-  std::set<std::pair<Groups, Groups>> attention_;  // groups of query and key positions; equal for self-attention
-  Axis batch_;
-  Axis sequence_;
-  Axis vocabulary_;
-  bool trains_ = false;
-  bool has_weights_ = false;
+  const Program& program;
+  Indexed<ClassId, ValueClass> classes;
+  Indexed<ValueId, ClassId> class_of;
+  std::vector<ArrayGroups> parameter_groups;
+  std::vector<Role> roles;  // by parameter
+  Indexed<ValueId, ValueKind> kinds;
+  std::set<GroupId> slots;                        // of experts: their number is computed from that of the tokens
+  std::set<std::pair<Groups, Groups>> attention;  // groups of query and key positions; equal for self-attention
+  Axis batch;
+  Axis sequence;
+  Axis vocabulary;
+  bool trains = false;       // has a backward pass
+  bool has_weights = false;  // or a cache
 };
+
+// Borrows the program. `role_words` are words in argument names that identify roles.
+Semantics FindSemantics(const Program& program, const RoleWords& role_words);
 
 }  // namespace whyoom

@@ -16,50 +16,45 @@ using AxisNames = std::set<std::string>;
 constexpr std::size_t kMostAxesTried = 8;  // each costs a simulation of the program
 
 // Finds the mesh axes that split values: those that split the same dimensions of arguments.
-class MeshUse {
- public:
+struct MeshUse {
   explicit MeshUse(const Simulator& simulator)
-      : program_(simulator.program()), dimensions_(program_.dimensions()), mesh_(program_.mesh()) {
-    std::erase_if(mesh_, [](const auto& axis) { return axis.second <= 1; });
+      : program(simulator.program), dimensions(program.dimensions), mesh(program.mesh) {
+    std::erase_if(mesh, [](const auto& axis) { return axis.second <= 1; });
     // If the axes do not agree with the number of devices, one axis without a name represents all.
-    const bool is_named = !mesh_.empty() && (program_.partitions() <= 1 || DeviceCount(mesh_) <= program_.partitions());
-    if (!is_named) mesh_.clear();
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      const std::vector<FactorIds> dims = dimensions_.FactorsOf(parameter.array);
-      if (!simulator.semantics().IsState(parameter) && dims.size() > 1 && parameter.IsSplit())
-        inputs_[program_.ShapeOf(parameter.array).dims] = &parameter;
+    const bool is_named = !mesh.empty() && (program.partitions <= 1 || DeviceCount(mesh) <= program.partitions);
+    if (!is_named) mesh.clear();
+    for (const ProgramParameter& parameter : program.parameters) {
+      const std::vector<FactorIds> dims = dimensions.FactorsOf(parameter.array);
+      if (!simulator.semantics.IsState(parameter) && dims.size() > 1 && parameter.IsSplit())
+        inputs[program.ShapeOf(parameter.array).dims] = &parameter;
       for (std::size_t dim = 0; dim < std::min(dims.size(), parameter.axes.size()); ++dim) {
         for (const std::string& name : parameter.axes[dim]) {
           const std::string axis = is_named ? name : "";
-          if (!is_named) mesh_[""] = std::max(mesh_[""], parameter.shards[dim]);
-          if (!dims[dim].empty()) splits_[KeyOf(dims[dim].front())].insert(axis);
-          if (simulator.semantics().RoleOf(parameter) == Role::kWeights) of_weights_.insert(axis);
-          any_split_ = true;
+          if (!is_named) mesh[""] = std::max(mesh[""], parameter.shards[dim]);
+          if (!dims[dim].empty()) splits[KeyOf(dims[dim].front())].insert(axis);
+          if (simulator.semantics.RoleOf(parameter) == Role::kWeights) of_weights.insert(axis);
+          any_split = true;
         }
       }
     }
-    while (mesh_.size() > kMostAxesTried) mesh_.erase(std::prev(mesh_.end()));
+    while (mesh.size() > kMostAxesTried) mesh.erase(std::prev(mesh.end()));
   }
-
-  const Mesh& mesh() const { return mesh_; }     // axes of several devices
-  bool any_split() const { return any_split_; }  // whether any argument is split
-  bool SplitsWeights(const std::string& axis) const { return of_weights_.contains(axis); }
 
   // By dimension.
   std::vector<AxisNames> AxesOf(ArrayId array) const {
     std::vector<AxisNames> axes;
-    for (const FactorIds& factors : dimensions_.FactorsOf(array)) {
+    for (const FactorIds& factors : dimensions.FactorsOf(array)) {
       AxisNames& of_dim = axes.emplace_back();
       for (const FactorId factor : factors) {
-        if (const auto found = splits_.find(KeyOf(factor)); found != splits_.end())
+        if (const auto found = splits.find(KeyOf(factor)); found != splits.end())
           of_dim.insert(found->second.begin(), found->second.end());
       }
     }
     // If propagation lost track of the dimensions, assume those of an input that has the same first ones.
-    ArrayDims first = program_.ShapeOf(array).dims;
+    ArrayDims first = program.ShapeOf(array).dims;
     for (; first.size() > 1; first.pop_back()) {
-      const auto input = inputs_.find(first);
-      if (input == inputs_.end()) continue;
+      const auto input = inputs.find(first);
+      if (input == inputs.end()) continue;
       for (std::size_t dim = 0; dim < std::min(first.size(), input->second->axes.size()); ++dim)
         axes[dim].insert(input->second->axes[dim].begin(), input->second->axes[dim].end());
     }
@@ -70,18 +65,17 @@ class MeshUse {
     return std::ranges::any_of(axes, [&](const AxisNames& of_dim) { return of_dim.contains(axis); });
   }
 
- private:
   // A dimension of that length on one device. If the array is gathered, it is longer.
   using Key = std::pair<GroupId, std::int64_t>;
-  Key KeyOf(FactorId factor) const { return {dimensions_.GroupOf(factor), dimensions_.factors().size(factor)}; }
+  Key KeyOf(FactorId factor) const { return {dimensions.GroupOf(factor), dimensions.factors.size(factor)}; }
 
-  const Program& program_;
-  const Dimensions& dimensions_;
-  Mesh mesh_;
-  std::map<Key, AxisNames> splits_;
-  std::map<ArrayDims, const ProgramParameter*> inputs_;  // that are split
-  AxisNames of_weights_;
-  bool any_split_ = false;
+  const Program& program;
+  const Dimensions& dimensions;
+  Mesh mesh;  // axes of several devices
+  std::map<Key, AxisNames> splits;
+  std::map<ArrayDims, const ProgramParameter*> inputs;  // that are split
+  AxisNames of_weights;
+  bool any_split = false;  // whether any argument is split
 };
 
 std::string AxisText(const std::string& axis) { return fmt::format("mesh axis '{}'", axis); }
@@ -92,19 +86,19 @@ class Splitter {
   // `devices` is the length of the mesh axis if the program has no mesh, or by what it grows.
   Splitter(const Simulator& simulator, std::int64_t devices)
       : simulator_(simulator),
-        program_(simulator.program()),
-        semantics_(simulator.semantics()),
+        program_(simulator.program),
+        semantics_(simulator.semantics),
         use_(simulator),
         devices_(devices) {}
 
   std::optional<ModifiedProgram> Best() {
-    for (const auto& [axis, devices] : use_.mesh().empty() ? Mesh{{"", devices_}} : use_.mesh()) {
+    for (const auto& [axis, devices] : use_.mesh.empty() ? Mesh{{"", devices_}} : use_.mesh) {
       TryState(axis, devices);
-      const Axis batch = semantics_.batch();
-      const bool by_batch = !use_.any_split() && batch && batch.size % devices == 0;
+      const Axis batch = semantics_.batch;
+      const bool by_batch = !use_.any_split && batch && batch.size % devices == 0;
       if (by_batch) TryDimension(batch, axis, devices);
       // If splitting the batch saves much, that is the usual way.
-      if (!by_batch || simulator_.need_bytes() - least_ < simulator_.need_bytes() / 4) TryLongDimensions(axis, devices);
+      if (!by_batch || simulator_.need_bytes - least_ < simulator_.need_bytes / 4) TryLongDimensions(axis, devices);
     }
     if (best_) best_->split = SplitOf(*best_);
     return std::move(best_);
@@ -112,13 +106,13 @@ class Splitter {
 
   // Lengthens one axis of the mesh: arrays that it splits are split further, unless they are gathered.
   std::optional<ModifiedProgram> Lengthen() {
-    if (use_.mesh().empty() && program_.partitions() <= 1) return Best();
-    for (const auto& [axis, devices] : use_.mesh()) {
+    if (use_.mesh.empty() && program_.partitions <= 1) return Best();
+    for (const auto& [axis, devices] : use_.mesh) {
       Consider({.sizes = simulator_.Resized([&, axis = axis](const ProgramValue& value) {
                   return use_.Splits(axis, value.array) ? value.size / devices_ : value.size;
                 }),
                 .parts = devices_,
-                .of_state = use_.SplitsWeights(axis)},
+                .of_state = use_.of_weights.contains(axis)},
                axis);
     }
     if (best_ && !SpecText({{best_over_}}).empty()) best_->split = {.mesh_axis = AxisText(best_over_)};
@@ -130,7 +124,7 @@ class Splitter {
     if (simulator_.IsStopped()) return;
     // Arrays that are sent to the host are gathered first.
     for (const ArrayDims& dims : SentToHost(program_)) {
-      for (const ProgramValue& value : program_.values()) {
+      for (const ProgramValue& value : program_.values) {
         if (value.array && program_.ShapeOf(value.array).dims == dims) modified.sizes[value.id] = value.size;
       }
     }
@@ -143,15 +137,11 @@ class Splitter {
 
   // Shards weights, optimizer state and gradients over the axis.
   void TryState(const std::string& axis, std::int64_t devices) {
-    // Other arrays may have the shape, too, such as activations that are split already.
     std::set<std::pair<std::string_view, ArrayGroups>> split;
-    std::set<std::pair<std::string_view, ArrayGroups>> whole;
-    for (const ProgramParameter& parameter : program_.parameters()) {
-      if (!semantics_.IsState(parameter)) continue;
-      (CanSplit(parameter, axis, devices) ? split : whole)
-          .insert({program_.ShapeOf(parameter.array).shape, semantics_.GroupsOf(parameter)});
+    for (const ProgramParameter& parameter : program_.parameters) {
+      if (semantics_.IsState(parameter) && CanSplit(parameter, axis, devices))
+        split.insert({program_.ShapeOf(parameter.array).shape, semantics_.GroupsOf(parameter)});
     }
-    std::erase_if(split, [&](const auto& array) { return whole.contains(array); });
     if (split.empty()) return;
     Consider(
         {.sizes = simulator_.Resized([&](const ProgramValue& value) {
@@ -172,11 +162,11 @@ class Splitter {
   // Splits the dimensions of the largest arrays.
   void TryLongDimensions(const std::string& axis, std::int64_t devices) {
     std::set<Groups> found;
-    for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
-      if (buffer->size < simulator_.need_bytes() / 20) continue;
+    for (const Buffer* buffer : simulator_.compiled.LiveAtPeak()) {
+      if (buffer->size < simulator_.need_bytes / 20) continue;
       for (const Groups& groups : semantics_.GroupsOf(buffer->values.front())) {
         std::int64_t size = 1;
-        for (const GroupId group : groups) size *= program_.dimensions().factors().size(group);
+        for (const GroupId group : groups) size *= program_.dimensions.factors.size(group);
         if (size % devices == 0 && !groups.empty()) found.insert(groups);
       }
     }
@@ -201,15 +191,15 @@ class Splitter {
     const ProgramValue* largest = nullptr;
     const auto consider = [&](const std::vector<ValueId>& ids) {
       for (const ValueId id : ids) {
-        const ProgramValue& value = program_.values()[id];
+        const ProgramValue& value = program_.values[id];
         const bool is_split = value.array && modified.sizes[id] < value.size;
         if (is_split && (largest == nullptr || value.size > largest->size)) largest = &value;
       }
     };
     if (modified.of_state) {
-      for (const ProgramParameter& one : program_.parameters()) consider(program_.ValuesOf(one.array.instruction));
+      for (const ProgramParameter& one : program_.parameters) consider(program_.values_of[one.array.instruction]);
     } else {
-      for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) consider(buffer->values);
+      for (const Buffer* buffer : simulator_.compiled.LiveAtPeak()) consider(buffer->values);
     }
     return largest == nullptr ? std::nullopt : SplitOf(*largest, modified);
   }
@@ -254,7 +244,7 @@ std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int6
 }
 
 std::optional<ModifiedProgram> Shard(const Simulator& simulator, std::int64_t devices) {
-  if (!simulator.program().is_for_a_mesh()) return std::nullopt;  // the user may have only one device
+  if (!simulator.program.IsForMesh()) return std::nullopt;  // the user may have only one device
   return Splitter(simulator, devices).Best();
 }
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "program/estimates.h"
+#include "program/remedies.h"
 #include "program/semantics.h"
 #include "text/cleaning.h"
 
@@ -19,7 +19,7 @@ constexpr double kLeastSplitShare = 0.1;   // if less of the state is split, its
 class SignFinder {
  public:
   explicit SignFinder(const Simulator& simulator)
-      : program_(simulator.program()), semantics_(simulator.semantics()), simulator_(simulator) {}
+      : program_(simulator.program), semantics_(simulator.semantics), simulator_(simulator) {}
 
   Evidence Find() {
     FindTraining();
@@ -47,14 +47,14 @@ class SignFinder {
 
   const ArrayShape& ShapeOf(const ProgramParameter& parameter) const { return program_.ShapeOf(parameter.array); }
 
-  const ArrayShape& ArrayOf(InstructionId id) const { return program_.module().ShapeOf(id).array; }
+  const ArrayShape& ArrayOf(InstructionId id) const { return program_.module.ShapeOf(id).array; }
 
   // JAX marks the operators of a backward pass; other front ends do not.
   void FindTraining() {
     const auto is_of_jax = [](const HloInstruction& is) { return is.op_name.starts_with("jit("); };
-    const std::vector<HloInstruction>& all = program_.module().instructions;
-    if (semantics_.trains() || std::ranges::any_of(all, is_of_jax))
-      signs_.Set("program_trains", semantics_.trains(), {}, true);
+    const std::vector<HloInstruction>& all = program_.module.instructions;
+    if (semantics_.trains || std::ranges::any_of(all, is_of_jax))
+      signs_.Set("program_trains", semantics_.trains, {}, true);
   }
 
   // State, which a step is expected to return, for which the program returns a new array of its type and shape.
@@ -62,10 +62,10 @@ class SignFinder {
     std::multiset<std::pair<std::string, ArrayDims>> returned;
     std::set<std::string> kept;  // arguments of the function
     std::int64_t bytes = 0;
-    for (const ProgramOutput& output : program_.outputs()) {
+    for (const ProgramOutput& output : program_.outputs) {
       if (output.value) returned.insert({program_.ShapeOf(output.array).dtype, program_.ShapeOf(output.array).dims});
     }
-    for (const ProgramParameter& parameter : program_.parameters()) {
+    for (const ProgramParameter& parameter : program_.parameters) {
       const bool is_kept = semantics_.IsState(parameter) || semantics_.RoleOf(parameter) == Role::kCache;
       const auto same = returned.find({ShapeOf(parameter).dtype, ShapeOf(parameter).dims});
       if (!is_kept || parameter.shares_output || same == returned.end()) continue;
@@ -82,13 +82,13 @@ class SignFinder {
     double split = 0;  // bytes over all devices
     double whole = 0;
     std::vector<const ProgramParameter*> whole_state;
-    for (const ProgramParameter& parameter : program_.parameters()) {
+    for (const ProgramParameter& parameter : program_.parameters) {
       if (!semantics_.IsState(parameter)) continue;
       auto bytes = static_cast<double>(parameter.size);
       for (const std::int64_t devices : parameter.shards) bytes *= static_cast<double>(devices);
       if (parameter.IsSplit()) {
         split += bytes;
-      } else if (program_.partitions() > 1 && !parameter.shards.empty()) {
+      } else if (program_.partitions > 1 && !parameter.shards.empty()) {
         whole += bytes;
         whole_state.push_back(&parameter);
       }
@@ -98,7 +98,7 @@ class SignFinder {
   }
 
   void FindFloat64() {
-    const HloModule& before = program_.before();
+    const HloModule& before = program_.before;
     const std::vector<InstructionId> all = before.instructions.ids();
     const auto bytes = [&](InstructionId id) {
       const ArrayShape& shape = before.ShapeOf(id).array;
@@ -112,10 +112,10 @@ class SignFinder {
   // The largest array that is sent to the host. A transfer may send it in parts.
   void FindTransfers() {
     const ProgramValue* largest = nullptr;
-    for (const InstructionId transfer : HostTransfers(program_.module())) {
+    for (const InstructionId transfer : HostTransfers(program_.module)) {
       for (const InstructionId operand : program_.At(transfer).operands) {
-        for (const ValueId id : program_.ValuesOf(operand)) {
-          const ProgramValue& value = program_.values()[id];
+        for (const ValueId id : program_.values_of[operand]) {
+          const ProgramValue& value = program_.values[id];
           if (value.array && (largest == nullptr || value.size > largest->size)) largest = &value;
         }
       }
@@ -124,7 +124,7 @@ class SignFinder {
   }
 
   void FindArguments() {
-    for (const ProgramParameter& parameter : program_.parameters()) {
+    for (const ProgramParameter& parameter : program_.parameters) {
       const ArrayShape& shape = ShapeOf(parameter);
       const ArrayGroups& groups = semantics_.GroupsOf(parameter);
       const ArrayDims whole = parameter.WholeDims(shape.dims);
@@ -152,14 +152,14 @@ class SignFinder {
 
   // Weights that the program returns unchanged, or whose gradient it multiplies by zero.
   void FindFrozen() {
-    if (!semantics_.trains()) return;
+    if (!semantics_.trains) return;
     std::set<InstructionId> returned;
-    for (const ProgramOutput& output : program_.outputs()) returned.insert(output.array.instruction);
+    for (const ProgramOutput& output : program_.outputs) returned.insert(output.array.instruction);
     for (const auto& [instruction, parameter] : large_) {
       if (semantics_.RoleOf(*parameter) == Role::kWeights && returned.contains(instruction))
         frozen_.insert(ShapeOf(*parameter).dims);
     }
-    const HloModule& before = program_.before();
+    const HloModule& before = program_.before;
     for (const HloInstruction& is : before.instructions) {
       const ArrayDims& dims = before.shapes[is.shape].array.dims;
       const auto is_zero = [&](InstructionId id) {
@@ -173,7 +173,7 @@ class SignFinder {
 
   // The sizes of identity matrices: comparisons of two iotas.
   void FindIdentities() {
-    const HloModule& before = program_.before();
+    const HloModule& before = program_.before;
     const auto is_iota = [&](InstructionId id) {
       return before.instructions[MakerOf(before, id, {"broadcast"})].opcode == "iota";
     };
@@ -191,7 +191,7 @@ class SignFinder {
     const std::size_t mapped = name.find("vmap(");
     if (mapped == name.npos || !IsDifferentiated(name.substr(mapped)) || name.find("vmap(", mapped + 1) != name.npos)
       return false;
-    const std::int64_t batch = semantics_.batch().size;
+    const std::int64_t batch = semantics_.batch.size;
     const ArrayDims& dims = program_.ShapeOf(value.array).dims;
     const auto basis = std::ranges::find_if(
         dims, [&](std::int64_t dim) { return batch > 1 && dim % batch == 0 && identities_.contains(dim); });
@@ -201,10 +201,10 @@ class SignFinder {
 
   // Whether the value has a dimension of the inputs over all devices, although the inputs are split along it.
   bool IsReplicated(const ProgramValue& value) const {
-    const Dimensions& dimensions = program_.dimensions();
+    const Dimensions& dimensions = program_.dimensions;
     for (const FactorIds& factors : dimensions.FactorsOf(value.array)) {
       for (const FactorId factor : factors)
-        if (split_.contains({dimensions.GroupOf(factor), dimensions.factors().size(factor)})) return true;
+        if (split_.contains({dimensions.GroupOf(factor), dimensions.factors.size(factor)})) return true;
     }
     return false;
   }
@@ -213,7 +213,7 @@ class SignFinder {
   std::string CopyOf(const ProgramValue& value) const {
     const ArrayShape& shape = program_.ShapeOf(value.array);
     for (const InstructionId operand : program_.InstructionOf(value).operands) {
-      const auto argument = large_.find(MakerOf(program_.module(), operand, {"bitcast", "copy", "reshape"}));
+      const auto argument = large_.find(MakerOf(program_.module, operand, {"bitcast", "copy", "reshape"}));
       if (argument == large_.end() || ElementCount(ShapeOf(*argument->second)) != ElementCount(shape)) continue;
       const Role role = semantics_.RoleOf(*argument->second);
       const bool is_wider = ElementBits(shape.dtype) > ElementBits(ShapeOf(*argument->second).dtype);
@@ -228,14 +228,13 @@ class SignFinder {
   bool IsReadByLoop(InstructionId array) const {
     std::vector<InstructionId> same = {array};
     for (std::size_t i = 0; i < same.size() && i < kMostFollowed; ++i) {
-      for (const InstructionId user : program_.UsersOf(same[i])) {
+      for (const InstructionId user : program_.users[same[i]]) {
         const bool is_as_large = ElementCount(ArrayOf(user)) == ElementCount(ArrayOf(array));
         if (is_as_large && program_.At(user).Is({"bitcast", "reshape", "fusion"})) same.push_back(user);
         const std::span<const InstructionId> carried = program_.At(user).operands;
         const std::size_t place = std::ranges::find(carried, same[i]) - carried.begin();
         const auto is_unchanged = [&](InstructionId loop) { return program_.PassesOn(program_.At(loop), place); };
-        if (program_.At(user).opcode == "tuple" && std::ranges::any_of(program_.UsersOf(user), is_unchanged))
-          return true;
+        if (program_.At(user).opcode == "tuple" && std::ranges::any_of(program_.users[user], is_unchanged)) return true;
       }
     }
     return false;
@@ -243,33 +242,32 @@ class SignFinder {
 
   // Finds results of loops that are copied to donated arrays, and those with a part for each step.
   void FindStacks() {
-    for (const ProgramOutput& output : program_.outputs()) {
+    for (const ProgramOutput& output : program_.outputs) {
       const HloInstruction& copy = program_.At(output.array.instruction);
       if (output.value || copy.opcode != "copy" || copy.operands.empty()) continue;
-      const ArrayId copied = program_.dimensions().TupleElementOf(program_.At(copy.operands[0]));
+      const ArrayId copied = program_.dimensions.TupleElementOf(program_.At(copy.operands[0]));
       if (copied && program_.At(copied.instruction).opcode == "while") AddStack("copied_carry", copied);
     }
-    for (const Loop& loop : program_.dimensions().loops()) {
-      if (!loop.factor || IsOverLayers(loop)) continue;
-      const Groups steps = program_.dimensions().GroupsOf(FactorIds{loop.factor});
+    for (const Loop& loop : program_.dimensions.loops) {
+      if (loop.groups.empty() || IsOverLayers(loop)) continue;
       const auto is_stack = [&](ArrayId array) {
-        const ArrayGroups groups = array ? program_.dimensions().GroupsOf(array) : ArrayGroups();
-        return !groups.empty() && groups[0] == steps;
+        const ArrayGroups groups = array ? program_.dimensions.GroupsOf(array) : ArrayGroups();
+        return !groups.empty() && groups[0] == loop.groups;
       };
-      for (const ProgramOutput& output : program_.outputs()) {
+      for (const ProgramOutput& output : program_.outputs) {
         if (output.value && output.array.instruction == loop.instruction && is_stack(output.array))
           AddStack("stacked_output", output.array);
       }
-      for (const InstructionId user : program_.UsersOf(loop.instruction)) {
-        const ArrayId array = program_.dimensions().TupleElementOf(program_.At(user));
-        if (!semantics_.trains() && is_stack(array) && IsOnlySliced(user, 0)) AddStack("stacked_output", array);
+      for (const InstructionId user : program_.users[loop.instruction]) {
+        const ArrayId array = program_.dimensions.TupleElementOf(program_.At(user));
+        if (!semantics_.trains && is_stack(array) && IsOnlySliced(user, 0)) AddStack("stacked_output", array);
       }
     }
   }
 
   void AddStack(const char* sign, ArrayId stack) {
-    for (const ValueId id : program_.ValuesOf(stack.instruction)) {
-      const ProgramValue& value = program_.values()[id];
+    for (const ValueId id : program_.values_of[stack.instruction]) {
+      const ProgramValue& value = program_.values[id];
       if (value.array == stack && program_.ShapeOf(stack).memory_space != kHostMemorySpace)
         Add(sign, value.size, program_.NameOf(stack));
     }
@@ -277,14 +275,13 @@ class SignFinder {
 
   // Whether most of the weights have a part for each step of the loop, or none are known.
   bool IsOverLayers(const Loop& loop) const {
-    const Groups steps = program_.dimensions().GroupsOf(FactorIds{loop.factor});
     std::int64_t weights = 0;
     std::int64_t layers = 0;
-    for (const ProgramParameter& parameter : program_.parameters()) {
+    for (const ProgramParameter& parameter : program_.parameters) {
       if (!semantics_.IsState(parameter)) continue;
       const ArrayGroups& groups = semantics_.GroupsOf(parameter);
       weights += parameter.size;
-      if (!groups.empty() && groups[0] == steps) layers += parameter.size;
+      if (!groups.empty() && groups[0] == loop.groups) layers += parameter.size;
     }
     return 2 * layers >= weights;
   }
@@ -292,12 +289,12 @@ class SignFinder {
   // Whether the program uses only slices of the array.
   bool IsOnlySliced(InstructionId array, int depth) const {
     constexpr int kDeepest = 8;
-    const std::vector<InstructionId>& users = program_.UsersOf(array);
+    const std::vector<InstructionId>& users = program_.users[array];
     return !users.empty() && depth < kDeepest && std::ranges::all_of(users, [&](InstructionId user) {
       const HloInstruction& is = program_.At(user);
       if (is.Is({"bitcast", "reshape"})) return IsOnlySliced(user, depth + 1);
       if (is.opcode != "fusion" || is.calls.empty()) return is.Is({"slice", "dynamic-slice"});
-      const std::vector<InstructionId>& fused = program_.module().computations[is.calls[0]].parameters;
+      const std::vector<InstructionId>& fused = program_.module.computations[is.calls[0]].parameters;
       for (std::size_t i = 0; i < std::min(is.operands.size(), fused.size()); ++i) {
         if (is.operands[i] == array && !(fused[i] && IsOnlySliced(fused[i], depth + 1))) return false;
       }
@@ -307,11 +304,11 @@ class SignFinder {
 
   void FindAtPeak() {
     std::map<ArrayDims, std::vector<const ProgramValue*>> gradients;  // by shape
-    for (const Buffer* buffer : simulator_.compiled().LiveAtPeak()) {
+    for (const Buffer* buffer : simulator_.compiled.LiveAtPeak()) {
       const ProgramValue* gradient = nullptr;
       std::string sign;
       for (const ValueId id : buffer->values) {
-        const ProgramValue& value = program_.values()[id];
+        const ProgramValue& value = program_.values[id];
         if (!value.array) continue;
         if (gradient == nullptr && semantics_.IsBackward(value.array.instruction)) gradient = &value;
         if (!sign.empty() || program_.InstructionOf(value).opcode == "parameter") continue;
@@ -335,9 +332,9 @@ class SignFinder {
     if (const std::string copied = CopyOf(value); !copied.empty()) return copied;
     if (frozen_.contains(shape.dims)) return "frozen_gradients";
     if (IsReplicated(value)) return "replicated_activations";
-    if (!semantics_.trains()) return semantics_.KindOf(value.id) == ValueKind::kLogits ? "evaluation_logits" : "";
+    if (!semantics_.trains) return semantics_.KindOf(value.id) == ValueKind::kLogits ? "evaluation_logits" : "";
     const bool is_vmapped = IsMapped(program_.InstructionOf(value).op_name);
-    if (shape.dims.size() < 3 || !is_vmapped || !semantics_.Has(value.id, semantics_.batch())) return "";
+    if (shape.dims.size() < 3 || !is_vmapped || !semantics_.Has(value.id, semantics_.batch)) return "";
     return weights_.contains(ArrayDims(shape.dims.begin() + 1, shape.dims.end())) ? "example_gradients" : "";
   }
 

@@ -11,8 +11,8 @@
 #include "input/byte_source.h"
 #include "program/buffer_assignment.h"
 #include "program/dump_files.h"
-#include "program/estimates.h"
 #include "program/memory.h"
+#include "program/remedies.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
 
@@ -134,26 +134,22 @@ std::vector<Allocation> MakeRows(const DumpFiles& files) {
   return rows;
 }
 
-void Simulate(DumpFiles files, const RoleWords& role_words, double limit_bytes, const Stop& stop,
-              ProgramEstimates* estimates, Problem* problem) {
+// Sets `problem` if the result is empty.
+ProgramEstimates Simulate(DumpFiles files, const RoleWords& role_words, double limit_bytes, const Stop& stop,
+                          Problem* problem) {
   const Problem too_large = {files.text_path, "", "the program is too large to estimate the effect of remedies", true};
-  if (files.text.over_limit || (files.whole && Dimensions::IsTooLarge(files.text))) {
-    *problem = too_large;
-    return;
-  }
-  if (!files.whole) return;
-  const bool knows_sizes = !files.before_rejected;
-  const bool failed = files.failed;
+  if (files.text.over_limit) *problem = too_large;
+  if (!files.whole) return {};
   const Program program(std::move(files.text), std::move(files.before), std::move(files.memory));
-  const auto limit = static_cast<std::int64_t>(limit_bytes);
-  *estimates = EstimateProgram(program, role_words, limit, failed ? WithRemedies::kYes : WithRemedies::kNo, stop);
+  ProgramEstimates estimates = EstimateProgram(program, role_words, static_cast<std::int64_t>(limit_bytes),
+                                               files.failed ? WithRemedies::kYes : WithRemedies::kNo, stop);
   if (stop.IsRequested()) {
-    *estimates = {};
     *problem = {files.text_path, "", stop.Why() + ": " + kCannotEstimate};
-    return;
+    return {};
   }
-  if (!knows_sizes) estimates->room = {};  // `room` would need the sizes before partitioning
-  if (estimates->changes.empty() && estimates->memory.empty()) *problem = too_large;
+  if (files.before_rejected) estimates.room = {};  // `room` would need the sizes before partitioning
+  if (estimates.changes.empty() && estimates.memory.empty()) *problem = too_large;
+  return estimates;
 }
 
 // Logs round the need: "20.42G".
@@ -285,7 +281,7 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   reading.facts.Set("list_seen", true, {});
   if (role_words == nullptr) return reading;
   reading.sources = SourceFiles(files.text);
-  Simulate(std::move(files), *role_words, limit_bytes, stop, &reading.estimates, problem);
+  reading.estimates = Simulate(std::move(files), *role_words, limit_bytes, stop, problem);
   reading.facts.Add(reading.estimates.signs);
   if (!reading.estimates.memory.empty()) {
     const MemoryPart& largest = reading.estimates.memory.front();
@@ -297,27 +293,18 @@ std::optional<DumpReading> XlaDump::ReadModule(const Module& module, const RoleW
   return reading;
 }
 
-const XlaDump::Module* XlaDump::FindAny(const std::string& name) const {
+std::optional<DumpReading> XlaDump::ReadAny(const std::string& name, Problem* problem) const {
   std::vector<const Module*> compiles = Compiles(name, true);
   if (compiles.empty()) compiles = Compiles(name, false);
-  const Module* found = nullptr;
-  std::pair<std::int64_t, std::uint64_t> most;  // prefers the last compile of those that need most
-  for (const Module* module : compiles) {
-    const std::pair rank(NeedOf(*module).bytes, module->number);
-    if (found != nullptr && rank < most) continue;
-    most = rank;
-    found = module;
-  }
-  return found == nullptr && !name.empty() ? FindAny("") : found;
-}
-
-std::optional<DumpReading> XlaDump::ReadAny(const std::string& name, Problem* problem) const {
-  const Module* module = FindAny(name);
-  if (module == nullptr) {
+  if (compiles.empty()) compiles = Compiles("", true);
+  if (compiles.empty()) compiles = Compiles("", false);
+  const auto rank = [&](const Module* module) { return std::pair(NeedOf(*module).bytes, module->number); };
+  const auto most = std::ranges::max_element(compiles, {}, rank);  // of those that need most, the last compile
+  if (most == compiles.end()) {
     *problem = {"XLA dump", "", "no module in it has a buffer assignment"};
     return std::nullopt;
   }
-  std::optional<DumpReading> reading = ReadModule(*module, nullptr, 0, problem);
+  std::optional<DumpReading> reading = ReadModule(**most, nullptr, 0, problem);
   if (!reading) return std::nullopt;
   reading->facts.Set("need_bytes", reading->facts.Get("program_need_bytes"), {});
   reading->facts.Set("host_bytes", static_cast<double>(reading->host_bytes), {});

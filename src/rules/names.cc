@@ -18,7 +18,7 @@ const std::vector<std::string>& BuiltInNames() {
         "code scenario framework chip listed user_source dump no_dump call_compiles impossible_figure made.parts "
         "made.of_state made.split.mesh_axis made.split.array made.split.is_argument made.split.spec need.name "
         "need.package need.since need.until need.version "
-        // Of a memory report: read/memory_report.h, program/estimates.h.
+        // Of a memory report: read/memory_report.h, program/remedies.h.
         "total_bytes system_reserved_bytes program_bytes arguments_bytes output_bytes shared_output_bytes "
         "program_hbm_bytes program_space_bytes hlo_temp_bytes program_need_bytes hlo_temp_unpadded_bytes "
         "hlo_temp_padded_bytes utilization_percent fragmentation_bytes fragmentation_percent global_bytes "

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "fuzz/fuzz.h"
-#include "program/estimates.h"
+#include "program/remedies.h"
 
 using namespace whyoom;
 
@@ -21,12 +21,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto ranges = OpenMemory(files[2]);
   const Program program(ReadHlo(*OpenMemory(files[0])), ReadHlo(*OpenMemory(files[3])),
                         ReadMemory(*OpenMemory(files[1]), ranges.get()));
-  for (const ProgramOutput& output : program.outputs())
-    Require(output.array.leaf < program.dimensions().LeafCount(output.array.instruction), "an output exists");
+  for (const ProgramOutput& output : program.outputs)
+    Require(output.array.leaf < program.dimensions.LeafCount(output.array.instruction), "an output exists");
   for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{1} << 24, std::int64_t{1} << 34}) {
     const ProgramEstimates estimates = EstimateProgram(program, {}, limit, WithRemedies::kYes);
     for (const Effect& estimate : estimates.changes) {
-      Require(IsRemedy(estimate.change), "a remedy has a known name");
       Require(estimate.saves_bytes == estimates.need_bytes - estimate.left_bytes,
               "saved and remaining bytes add up to the need");
     }

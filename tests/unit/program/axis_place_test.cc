@@ -4,7 +4,7 @@
 
 #include "catch.h"
 #include "made_program.h"
-#include "program/estimates.h"
+#include "program/remedies.h"
 
 using namespace whyoom;
 
@@ -35,14 +35,14 @@ const char* const kInput = "  %x = f32[64,2048]{1,0} parameter(1), metadata={op_
 
 // The axis of a dimension of an instruction's result.
 Axis AxisOf(const Program& program, const std::string& name, std::size_t dim) {
-  const ArrayId array{program.module().Find(name), 0};
+  const ArrayId array{program.module.Find(name), 0};
   REQUIRE(array.instruction);
-  return {program.dimensions().GroupsOf(array)[dim], program.ShapeOf(array).dims[dim]};
+  return {program.dimensions.GroupsOf(array)[dim], program.ShapeOf(array).dims[dim]};
 }
 
 // "path 0 64 batch", or "nowhere".
 std::string Place(const Program& program, const std::string& name, std::size_t dim) {
-  const Semantics semantics(program, Words());
+  const Semantics semantics = FindSemantics(program, Words());
   const std::optional<AxisLocation> place = LocateAxis(program, semantics, AxisOf(program, name, dim));
   if (!place) return "nowhere";
   return place->array + " " + std::to_string(place->number) + " " + std::to_string(place->length) + " " + place->name;
@@ -56,11 +56,11 @@ TEST_CASE("a dimension is found in the argument that has it", "[program]") {
 
 TEST_CASE("a missing axis has no location", "[program]") {
   const Program program = Layer(kInput);
-  const Semantics semantics(program, Words());
+  const Semantics semantics = FindSemantics(program, Words());
   CHECK_FALSE(LocateAxis(program, semantics, Axis()));
   CHECK_FALSE(LocateAxis(program, semantics, {{GroupId(1000000)}, 64}));
-  CHECK_FALSE(LocateAxis(program, semantics,
-                         {{semantics.batch().groups[0], GroupId(1000000)}, 64}));  // only a part of the axis
+  CHECK_FALSE(
+      LocateAxis(program, semantics, {{semantics.batch.groups[0], GroupId(1000000)}, 64}));  // only a part of the axis
 }
 
 TEST_CASE("an input is preferred to weights of any size", "[program]") {

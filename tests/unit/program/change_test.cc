@@ -23,7 +23,8 @@ RoleWords Words() {
 
 // One layer with 64 examples: weights of 64 MiB, an input of 512 KiB, and two results of 2 MiB.
 struct Layer {
-  explicit Layer(std::int64_t limit = 0) : semantics(program, Words()), simulator(program, semantics, limit) {}
+  explicit Layer(std::int64_t limit = 0)
+      : semantics(FindSemantics(program, Words())), simulator{program, semantics, limit} {}
 
   std::int64_t Left(const std::optional<ModifiedProgram>& modified) const {
     return modified ? simulator.EstimateOf(*modified).left_bytes : -1;
@@ -55,43 +56,40 @@ constexpr std::int64_t kNeed = 68 * kMiB + 512 * kKiB;
 
 TEST_CASE("an unmodified program has the same need", "[program]") {
   const Layer layer;
-  CHECK(layer.simulator.whole());
-  CHECK(layer.simulator.need_bytes() == kNeed);
+  CHECK(layer.simulator.whole);
+  CHECK(layer.simulator.need_bytes == kNeed);
   CHECK(layer.Left(layer.simulator.Unmodified()) == kNeed);
   CHECK(layer.simulator.CountModified(layer.simulator.Unmodified()) == 0);
 }
 
 TEST_CASE("a shorter axis shrinks all arrays that have it, and no others", "[program]") {
   const Layer layer;
-  const Axis batch = layer.semantics.batch();
+  const Axis batch = layer.semantics.batch;
   REQUIRE(batch.size == 64);
-  CHECK(layer.Left(Shorten(layer.simulator, batch, 2)) == 66 * kMiB + 256 * kKiB);
-  CHECK(layer.Left(Shorten(layer.simulator, batch, 4)) == 65 * kMiB + 128 * kKiB);
-  const std::optional<ModifiedProgram> modified = Shorten(layer.simulator, batch, 4);
+  CHECK(layer.Left(Apply("half_batch", layer.simulator)) == 66 * kMiB + 256 * kKiB);
+  const std::optional<ModifiedProgram> modified = Apply("half_batch", layer.simulator);
   REQUIRE(modified);
-  CHECK(modified->parts == 4);
+  CHECK(modified->parts == 2);
   CHECK(modified->axis == batch);
   CHECK(layer.simulator.CountModified(*modified) == 3);  // the input and both results
 }
 
 TEST_CASE("an axis can become longer", "[program]") {
   const Layer layer;
-  const Axis batch = layer.semantics.batch();
+  const Axis batch = layer.semantics.batch;
   CHECK(layer.Left(Resize(layer.simulator, batch, 128)) == 73 * kMiB);
   CHECK(layer.Left(Resize(layer.simulator, batch, 64)) == kNeed);
-  CHECK(layer.Left(Resize(layer.simulator, batch, 32)) == layer.Left(Shorten(layer.simulator, batch, 2)));
+  CHECK(layer.Left(Resize(layer.simulator, batch, 32)) == layer.Left(Apply("half_batch", layer.simulator)));
 }
 
 TEST_CASE("remedies do not apply to a missing axis", "[program]") {
   const Layer layer;
-  CHECK_FALSE(Shorten(layer.simulator, Axis(), 2));
   CHECK_FALSE(Resize(layer.simulator, Axis(), 2));
-  CHECK_FALSE(InPieces(layer.simulator, Axis(), 2));
 }
 
 TEST_CASE("a remedy that is ruled out does not modify the program", "[program]") {
   const Layer layer;
-  const ModifiedProgram none = layer.simulator.RuledOut("no_gradients");
+  const ModifiedProgram none = layer.simulator.Unmodified("no_gradients");
   CHECK(none.ruled_out == "no_gradients");
   CHECK(layer.simulator.CountModified(none) == 0);
   CHECK(layer.Left(none) == kNeed);
@@ -111,42 +109,43 @@ TEST_CASE("without gradients, rematerialization is ruled out, but examples can b
   REQUIRE(recomputed);
   CHECK(recomputed->ruled_out == "no_gradients");
   // Half of y and z at a time, and a copy of the current half of x.
-  CHECK(layer.Left(Accumulate(layer.simulator, layer.semantics.batch(), 2)) == kNeed - 2 * kMiB + 256 * kKiB);
+  CHECK(layer.Left(Accumulate(layer.simulator, layer.semantics.batch, 2)) == kNeed - 2 * kMiB + 256 * kKiB);
 }
 
 TEST_CASE("without a vocabulary, the effect of changing the loss is unknown", "[program]") {
   const Layer layer;
-  CHECK_FALSE(ChunkLoss(layer.simulator, 8));
+  CHECK_FALSE(Apply("loss_in_chunks", layer.simulator));
 }
 
 TEST_CASE("remedies that do not apply save nothing", "[program]") {
   const Layer layer;
-  CHECK_FALSE(BlockAttention(layer.simulator));  // there is no attention
-  CHECK(layer.Left(WithoutHostTransfer(layer.simulator).value_or(layer.simulator.Unmodified())) == kNeed);
-  CHECK(layer.Left(MergeTinyDimensions(layer.simulator).value_or(layer.simulator.Unmodified())) == kNeed);
-  CHECK(layer.Left(Donate(layer.simulator).value_or(layer.simulator.Unmodified())) == kNeed);
+  CHECK_FALSE(Apply("attention_in_blocks", layer.simulator));  // there is no attention
+  CHECK(layer.Left(Apply("no_host_transfer", layer.simulator).value_or(layer.simulator.Unmodified())) == kNeed);
+  CHECK(layer.Left(Apply("no_tiny_dimensions", layer.simulator).value_or(layer.simulator.Unmodified())) == kNeed);
+  CHECK(layer.Left(Apply("donate", layer.simulator).value_or(layer.simulator.Unmodified())) == kNeed);
 }
 
 TEST_CASE("an empty program needs no memory, whatever the remedy", "[program]") {
   const MadeProgram nothing("", "BufferAssignment:\n", "");
-  CHECK(nothing.simulator.need_bytes() == 0);
+  CHECK(nothing.simulator.need_bytes == 0);
   CHECK(nothing.Left(nothing.simulator.Unmodified()) == 0);
-  CHECK_FALSE(BlockAttention(nothing.simulator));
+  CHECK_FALSE(Apply("attention_in_blocks", nothing.simulator));
   for (const std::optional<ModifiedProgram>& modified :
-       {Donate(nothing.simulator), Narrow(nothing.simulator), MergeTinyDimensions(nothing.simulator)}) {
+       {Apply("donate", nothing.simulator), Apply("bfloat16", nothing.simulator),
+        Apply("no_tiny_dimensions", nothing.simulator)}) {
     if (modified) CHECK(nothing.Left(modified) == 0);
   }
 }
 
 TEST_CASE("floats of half the width need half the memory", "[program]") {
   const Layer layer;
-  CHECK(layer.Left(Narrow(layer.simulator)) == kNeed / 2);
+  CHECK(layer.Left(Apply("bfloat16", layer.simulator)) == kNeed / 2);
 }
 
 TEST_CASE("an array on the host needs device memory only while it is used", "[program]") {
   const Layer layer;
   // The weights are on the device only for the product; the second result is computed after it.
-  CHECK(layer.Left(StateOnHost(layer.simulator)) == kNeed - 2 * kMiB);
+  CHECK(layer.Left(Apply("state_on_host", layer.simulator)) == kNeed - 2 * kMiB);
 }
 
 TEST_CASE("without the transfer to the host, the transferred array needs no memory", "[program]") {
@@ -169,9 +168,9 @@ TEST_CASE("without the transfer to the host, the transferred array needs no memo
                            " value: <3 z @0> (size=1048576,offset=2097152): f32[64,4096]{1,0}\n",
                            "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
                            "    x{}:0-9\n    y{}:2-5\n    z{}:4-9\n");
-    CHECK(made.simulator.need_bytes() == 5 * kMiB);
+    CHECK(made.simulator.need_bytes == 5 * kMiB);
     // A send that is not to the host does not count.
-    CHECK(made.Left(WithoutHostTransfer(made.simulator)) == (to_host ? 3 * kMiB : -1));
+    CHECK(made.Left(Apply("no_host_transfer", made.simulator)) == (to_host ? 3 * kMiB : -1));
   }
 }
 
@@ -191,7 +190,7 @@ TEST_CASE("merging a tiny dimension with another avoids padding", "[program]") {
                          "HloLiveRange (max 9):\n  InstructionSequence:\n  BufferLiveRange:\n"
                          "    x{}:0-9\n    y{}:2-9\n    z{}:3-9\n");
   // Only three columns are a tiny dimension; eight and one are not.
-  CHECK(made.Left(MergeTinyDimensions(made.simulator)) == made.simulator.need_bytes() - 524288 + 1024 * 3 * 4);
+  CHECK(made.Left(Apply("no_tiny_dimensions", made.simulator)) == made.simulator.need_bytes - 524288 + 1024 * 3 * 4);
 }
 
 }  // namespace TEST_FILE

@@ -153,8 +153,8 @@ ENTRY %main (x0: f32[128,64], w0: f32[24,64,64]) -> f32[24,128,64] {
   // The residual equates the input and output dimensions of the weights.
   CHECK(Letters(module, {"x0", "w0", "room", "kept"}) == "ab cbb cab cab");
   const Dimensions dimensions(module);
-  REQUIRE(dimensions.loops().size() == 1);
-  CHECK(dimensions.loops()[0].steps == 24);
+  REQUIRE(dimensions.loops.size() == 1);
+  CHECK(dimensions.loops[0].steps == 24);
 }
 
 TEST_CASE("a loop's operand reaches its body even if the body returns another shape", "[program]") {
@@ -331,8 +331,8 @@ ENTRY %main (x: f32[4,128,64], w: f32[4,64,32]) -> f32[4,128,32] {
 )");
   CHECK(Letters(module, {"x", "w", "y"}) == "abc acd abd");
   const Dimensions dimensions(module);
-  REQUIRE(dimensions.products().size() == 1);
-  const Product& product = dimensions.products()[0];
+  REQUIRE(dimensions.products.size() == 1);
+  const Product& product = dimensions.products[0];
   const auto groups = [&](const char* name, std::size_t dim) {
     return dimensions.GroupsOf(ArrayId{module.Find(name), 0})[dim];
   };
@@ -398,9 +398,9 @@ ENTRY %main (a: f32[8,16], i: s32[8,1]) -> f32[8,16] {
                                            dim));
     REQUIRE(module.Find("b"));
     const Dimensions dimensions(module);
-    for (const Product& product : dimensions.products()) {
+    for (const Product& product : dimensions.products) {
       for (const FactorIds* factors : {&product.batch, &product.left, &product.right, &product.contracted}) {
-        for (const FactorId factor : *factors) CHECK(factor < dimensions.factors().next());
+        for (const FactorId factor : *factors) CHECK(factor < dimensions.factors.next());
       }
     }
     CHECK(Letters(module, {"a", "b"}) == "ab ab");
@@ -426,12 +426,12 @@ TEST_CASE("propagation gives up if too many pairs of arrays have to be compared"
   const std::string begin =
       "HloModule m\n\nENTRY %main {\n  %t = " + many + " parameter(0)\n  %a = f32[2] parameter(1)\n";
   const HloModule small = Read(begin + "  ROOT %r = f32[2] negate(%a)\n}\n");
-  CHECK(Dimensions(small).whole());
+  CHECK(Dimensions(small).whole);
   for (const std::string& last : {many + " copy-done(%t)", many + " opt-barrier(" + Times("%t", 20000) + ")",
                                   many + " copy-start(" + Times("%a", 20000) + ")"}) {
     const HloModule module = Read(begin + "  ROOT %r = " + last + "\n}\n");
     const Dimensions dimensions(module);
-    CHECK_FALSE(dimensions.whole());
+    CHECK_FALSE(dimensions.whole);
     CHECK(dimensions.GroupsOf(ArrayId{module.Find("r"), 19999}).size() == 1);
   }
 }
@@ -449,7 +449,7 @@ TEST_CASE("propagation gives up if loops visit the same computations too often",
   text += "ENTRY %main {\n  %a = f32[64] parameter(0)\n";
   for (int i = 0; i < 2000; ++i) text += "  %w" + std::to_string(i) + " = f32[64] while(%a), condition=%c, body=%b\n";
   const HloModule module = Read(text + "}\n");
-  CHECK_FALSE(Dimensions(module).whole());
+  CHECK_FALSE(Dimensions(module).whole);
 }
 
 }  // namespace TEST_FILE

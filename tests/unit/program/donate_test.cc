@@ -35,8 +35,8 @@ const std::string kOutput =
 
 TEST_CASE("an argument that is not read later is donated to an output", "[program]") {
   const MadeProgram step = Step("  ROOT %new = f32[1024,1024]{1,0} add(%state, %grad)\n", kOutput, "    new{}:3-9\n");
-  CHECK(step.simulator.need_bytes() == 12 * kMiB);
-  CHECK(step.Left(Donate(step.simulator)) == 8 * kMiB);
+  CHECK(step.simulator.need_bytes == 12 * kMiB);
+  CHECK(step.Left(Apply("donate", step.simulator)) == 8 * kMiB);
   CHECK(step.Left(step.simulator.Unmodified()) == 12 * kMiB);
 }
 
@@ -52,8 +52,8 @@ TEST_CASE("an argument that is read later cannot be donated", "[program]") {
             ")\n"
             "  ROOT %out = (f32[1024,1024]{1,0}, f32[512,1024]{1,0}) tuple(%new, %late)\n",
         kOutput + late, "    new{}:3-9\n    late{}:5-9\n");
-    CHECK(step.simulator.need_bytes() == 14 * kMiB);
-    return step.Left(Donate(step.simulator));
+    CHECK(step.simulator.need_bytes == 14 * kMiB);
+    return step.Left(Apply("donate", step.simulator));
   };
   CHECK(left("%state, %grad") == 14 * kMiB);  // no argument can be donated
   CHECK(left("%state") == 10 * kMiB);         // the gradient can be donated
@@ -66,10 +66,10 @@ TEST_CASE("an argument of another shape cannot be donated", "[program]") {
            "allocation 2: size 4194304, page 0, output shape is |f32[512,2048]|, maybe-live-out:\n"
            " value: <3 new @0> (size=4194304,offset=0): f32[512,2048]{1,0}\n",
            "    new{}:3-9\n");
-  CHECK(other.Left(Donate(other.simulator)) == 12 * kMiB);
+  CHECK(other.Left(Apply("donate", other.simulator)) == 12 * kMiB);
   // No argument has the output's shape, so donation is ruled out.
-  REQUIRE(Donate(other.simulator));
-  CHECK(Donate(other.simulator)->ruled_out == "nothing_to_donate");
+  REQUIRE(Apply("donate", other.simulator));
+  CHECK(Apply("donate", other.simulator)->ruled_out == "nothing_to_donate");
 }
 
 }  // namespace TEST_FILE

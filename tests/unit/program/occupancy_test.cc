@@ -21,17 +21,13 @@ Buffer At(std::int64_t offset, std::int64_t size, std::int64_t first, std::int64
   return buffer;
 }
 
-// "13: 0 2": the peak, and the indices of the buffers that are live then. If `bytes` is empty, uses the original sizes.
-std::string Most(const std::vector<Buffer>& buffers, std::vector<std::int64_t> bytes = {},
-                 const std::vector<Buffer>& added = {}) {
-  if (bytes.empty()) {
-    for (const Buffer& buffer : buffers) bytes.push_back(buffer.size);
-  }
-  const Occupancy occupancy(buffers);
-  const Usage peak = occupancy.FindPeak(bytes, added);
+// "13: 0 2": the peak, and the indices of the extents that are live then.
+std::string Most(const std::vector<Buffer>& buffers) {
+  const Usage peak = PeakOf(std::vector<Extent>(buffers.begin(), buffers.end()));
   std::string shown = std::to_string(peak.bytes) + ":";
-  if (peak.bytes == 0) return shown;
-  for (const int buffer : occupancy.LiveAt(peak.moment)) shown += " " + std::to_string(buffer);
+  for (std::size_t i = 0; i < buffers.size() && peak.bytes > 0; ++i) {
+    if (buffers[i].first <= peak.moment && peak.moment <= buffers[i].last) shown += " " + std::to_string(i);
+  }
   return shown;
 }
 
@@ -71,20 +67,10 @@ TEST_CASE("buffers of one place and size that follow each other without a gap ar
   CHECK(Joined({At(0, 10, 1, 5), output}) == Texts{"1-5: 1", "5-9: 1"});
 }
 
-TEST_CASE("the peak is computed for changed sizes", "[program]") {
-  const std::vector<Buffer> buffers = {At(0, 10, 1, 5), At(10, 10, 4, 9), At(20, 10, 8, 12)};
-  CHECK(Most(buffers) == "20: 0 1");
-  CHECK(Most(buffers, {1, 2, 3}) == "5: 1 2");
-  CHECK(Most(buffers, {0, 0, 0}) == "0:");
-}
-
-TEST_CASE("added buffers share no memory", "[program]") {
-  const std::vector<Buffer> buffers = {At(0, 10, 1, 5), At(0, 8, 6, 9)};
-  CHECK(Most(buffers, {}, {At(0, 5, 6, 9)}) == "13: 1");
-  CHECK(Most(buffers, {}, {At(0, 5, 5, 5)}) == "15: 0");
-  CHECK(Most(buffers, {}, {At(0, 5, 7, 7), At(0, 4, 7, 8)}) == "17: 1");
-  CHECK(Most(buffers, {}, {At(0, 5, 7, 6)}) == "10: 0");
-  CHECK(Most({}, {}, {At(0, 5, 7, 8)}) == "5:");
+TEST_CASE("extents without size or duration do not count", "[program]") {
+  CHECK(Most({At(0, 0, 1, 5), At(0, 8, 6, 9)}) == "8: 1");
+  CHECK(Most({At(0, 10, 1, 5), At(0, 5, 7, 6)}) == "10: 0");
+  CHECK(Most({At(0, 0, 1, 5)}) == "0:");
 }
 
 }  // namespace TEST_FILE

@@ -110,9 +110,9 @@ const char* const kRanges =
 
 TEST_CASE("a loop still saves the layers' inputs, and one layer is rematerialized at a time", "[program]") {
   const MadeProgram made(kModule, kAssignment, kRanges);
-  REQUIRE(made.semantics.trains());
-  REQUIRE(made.program.dimensions().loops().size() == 2);
-  CHECK(made.simulator.need_bytes() == 17 * kMiB + 704 * kKiB);
+  REQUIRE(made.semantics.trains);
+  REQUIRE(made.program.dimensions.loops.size() == 2);
+  CHECK(made.simulator.need_bytes == 17 * kMiB + 704 * kKiB);
   // The arguments, x of all layers, and h and y of one layer in the forward pass. The backward pass needs less: one
   // rematerialized h. The unused part of the temporaries shrinks with them.
   constexpr std::int64_t kArguments = 1536 * kKiB + 128 * kKiB + 64 * kKiB;

@@ -49,9 +49,8 @@ std::string ShapeText(const Semantics& semantics, const ArrayShape& shape, const
   std::string text = shape.dtype + "[";
   for (std::size_t dim = 0; dim < shape.dims.size(); ++dim) {
     text += fmt::format("{}{}", dim > 0 ? "," : "", shape.dims[dim]);
-    for (const auto& [name, axis] :
-         {std::pair(" batch", semantics.batch()), std::pair(" sequence", semantics.sequence()),
-          std::pair(" vocabulary", semantics.vocabulary())}) {
+    for (const auto& [name, axis] : {std::pair(" batch", semantics.batch), std::pair(" sequence", semantics.sequence),
+                                     std::pair(" vocabulary", semantics.vocabulary)}) {
       if (axis && Contains(dimensions[dim], axis.groups)) text += name;
     }
   }
@@ -60,7 +59,7 @@ std::string ShapeText(const Semantics& semantics, const ArrayShape& shape, const
 
 // "while.5 #2 f32[24,64 batch,2048]"
 std::string NameOf(const Program& program, const Semantics& semantics, ValueId id) {
-  const ProgramValue& value = program.values()[id];
+  const ProgramValue& value = program.values[id];
   if (!value.array.instruction) return "not in the module";
   const std::string name(program.InstructionOf(value).name);
   if (!value.array) return name + " pointers";
@@ -87,9 +86,9 @@ std::map<std::string, DumpPaths> ModulesIn(const fs::path& folder) {
 }
 
 std::string ParametersText(const Program& program, const Semantics& semantics) {
-  std::string text = fmt::format("  parameters: {}\n", program.parameters().size());
-  for (const ProgramParameter& parameter : program.parameters()) {
-    if (parameter.size < 1 << 20 && program.parameters().size() > 2 * kShown) continue;
+  std::string text = fmt::format("  parameters: {}\n", program.parameters.size());
+  for (const ProgramParameter& parameter : program.parameters) {
+    if (parameter.size < 1 << 20 && program.parameters.size() > 2 * kShown) continue;
     text += fmt::format("    {} {} {}, {}{}{}\n", parameter.path,
                         ShapeText(semantics, program.ShapeOf(parameter.array), semantics.GroupsOf(parameter)),
                         Size(parameter.size), kRoles[static_cast<int>(semantics.RoleOf(parameter))],
@@ -102,17 +101,17 @@ std::string ParametersText(const Program& program, const Semantics& semantics) {
 std::string ValuesText(const Program& program, const Semantics& semantics) {
   std::map<int, std::int64_t> kinds;
   std::vector<ValueId> largest;
-  for (const ValueId id : program.values().ids()) {
-    kinds[static_cast<int>(semantics.KindOf(id))] += program.values()[id].size;
-    if (!program.AllocationOf(program.values()[id]).IsFixed()) largest.push_back(id);
+  for (const ValueId id : program.values.ids()) {
+    kinds[static_cast<int>(semantics.KindOf(id))] += program.values[id].size;
+    if (!program.AllocationOf(program.values[id]).IsFixed()) largest.push_back(id);
   }
-  std::string text = fmt::format("  values: {}\n", program.values().size());
+  std::string text = fmt::format("  values: {}\n", program.values.size());
   for (const auto& [kind, bytes] : kinds) text += fmt::format("    {} {}\n", kKinds[kind], Exact(bytes));
   std::stable_sort(largest.begin(), largest.end(),
-                   [&](ValueId a, ValueId b) { return program.values()[a].size > program.values()[b].size; });
+                   [&](ValueId a, ValueId b) { return program.values[a].size > program.values[b].size; });
   if (largest.size() > kShown) largest.resize(kShown);
   for (const ValueId id : largest) {
-    const ProgramValue& value = program.values()[id];
+    const ProgramValue& value = program.values[id];
     text += fmt::format("    {} {}, {}, live {} to {}\n", NameOf(program, semantics, id), Size(value.size),
                         kKinds[static_cast<int>(semantics.KindOf(id))], value.first, value.last);
   }
@@ -122,21 +121,21 @@ std::string ValuesText(const Program& program, const Semantics& semantics) {
 std::string InstructionsText(const Program& program, const Semantics& semantics) {
   int forward = 0;
   int backward = 0;
-  for (const InstructionId id : program.module().instructions.ids()) {
+  for (const InstructionId id : program.module.instructions.ids()) {
     forward += semantics.IsForward(id) ? 1 : 0;
     backward += semantics.IsBackward(id) ? 1 : 0;
   }
   std::string text =
-      fmt::format("  instructions: {}, {} forward, {} backward, {} products\n", program.module().instructions.size(),
-                  forward, backward, program.dimensions().products().size());
-  for (const Loop& loop : program.dimensions().loops())
+      fmt::format("  instructions: {}, {} forward, {} backward, {} products\n", program.module.instructions.size(),
+                  forward, backward, program.dimensions.products.size());
+  for (const Loop& loop : program.dimensions.loops)
     text += fmt::format("    loop {} of {} steps{}\n", program.At(loop.instruction).name, loop.steps,
                         loop.factor ? ", with stacks" : "");
-  for (const auto& [name, axis] : {std::pair("batch", semantics.batch()), std::pair("sequence", semantics.sequence()),
-                                   std::pair("vocabulary", semantics.vocabulary())}) {
+  for (const auto& [name, axis] : {std::pair("batch", semantics.batch), std::pair("sequence", semantics.sequence),
+                                   std::pair("vocabulary", semantics.vocabulary)}) {
     if (!axis) continue;
     std::int64_t bytes = 0;
-    for (const ProgramValue& value : program.values()) bytes += semantics.Has(value.id, axis) ? value.size : 0;
+    for (const ProgramValue& value : program.values) bytes += semantics.Has(value.id, axis) ? value.size : 0;
     text += fmt::format("  {} {}, in values of {}\n", name, axis.size, Exact(bytes));
   }
   return text;
@@ -144,24 +143,24 @@ std::string InstructionsText(const Program& program, const Semantics& semantics)
 
 // The effect of a remedy: changed values, largest changes first, and added buffers.
 std::string RemedyText(const Simulator& simulator, const ModifiedProgram& modified) {
-  const Program& program = simulator.program();
-  const Semantics& semantics = simulator.semantics();
+  const Program& program = simulator.program;
+  const Semantics& semantics = simulator.semantics;
   std::vector<ValueId> changed;
   std::int64_t before = 0;
   std::int64_t after = 0;
-  for (const ProgramValue& value : program.values()) {
+  for (const ProgramValue& value : program.values) {
     if (modified.sizes[value.id] == value.size) continue;
     changed.push_back(value.id);
     before += value.size;
     after += modified.sizes[value.id];
   }
-  const auto saved = [&](ValueId id) { return program.values()[id].size - modified.sizes[id]; };
+  const auto saved = [&](ValueId id) { return program.values[id].size - modified.sizes[id]; };
   std::stable_sort(changed.begin(), changed.end(), [&](ValueId a, ValueId b) { return saved(a) > saved(b); });
   std::string text;
   if (!changed.empty()) text += fmt::format("    {} values: {} -> {}\n", changed.size(), Exact(before), Exact(after));
   for (std::size_t i = 0; i < std::min(changed.size(), kShown / 2); ++i) {
     text += fmt::format("      {} {} -> {}\n", NameOf(program, semantics, changed[i]),
-                        Size(program.values()[changed[i]].size), Size(modified.sizes[changed[i]]));
+                        Size(program.values[changed[i]].size), Size(modified.sizes[changed[i]]));
   }
   std::int64_t bytes = 0;
   for (const Buffer& buffer : modified.added) bytes += buffer.size;
@@ -175,9 +174,8 @@ std::string RemedyText(const Simulator& simulator, const ModifiedProgram& modifi
 }
 
 std::string RemediesText(const Program& program, const Semantics& semantics) {
-  const Simulator simulator(program, semantics, kLimit);
-  std::string text =
-      fmt::format("  needs {}{}\n", Exact(simulator.need_bytes()), simulator.whole() ? "" : ", too large");
+  const Simulator simulator{program, semantics, kLimit};
+  std::string text = fmt::format("  needs {}{}\n", Exact(simulator.need_bytes), simulator.whole ? "" : ", too large");
   for (const ProgramRemedy& remedy : kRemedies) {
     const std::optional<ModifiedProgram> modified = remedy.apply(simulator);
     if (!modified) continue;
@@ -190,7 +188,7 @@ std::string RemediesText(const Program& program, const Semantics& semantics) {
     if (modified->of_state) text += ", of weights and state";
     text += "\n" + RemedyText(simulator, *modified);
   }
-  if (const Axis batch = semantics.batch()) {
+  if (const Axis batch = semantics.batch) {
     const ModifiedProgram longer = *Resize(simulator, batch, batch.size * 3 / 2);
     text += fmt::format("  half as much batch again leaves {}\n", Exact(simulator.EstimateOf(longer).left_bytes));
   }
@@ -255,10 +253,10 @@ std::string TextOf(const DumpPaths& paths) {
   text += fmt::format("  compiled need {}, host {}, peak {} at {:.1f} % of the schedule\n",
                       Exact(files.memory.need_bytes), files.memory.host_bytes, Exact(peak.bytes), 100 * peak.at);
   const Program program(std::move(files.text), std::move(files.before), std::move(files.memory));
-  const Semantics semantics(program, BuiltInRules().role_words);
-  text += fmt::format("  {}{}{}{}\n", semantics.trains() ? "trains" : "does not train",
+  const Semantics semantics = FindSemantics(program, BuiltInRules().role_words);
+  text += fmt::format("  {}{}{}{}\n", semantics.trains ? "trains" : "does not train",
                       semantics.has_attention() ? ", has attention" : "",
-                      program.partitions() > 1 ? fmt::format(", {} partitions", program.partitions()) : "",
+                      program.partitions > 1 ? fmt::format(", {} partitions", program.partitions) : "",
                       semantics.has_examples() ? ", has examples" : "");
   return text + ParametersText(program, semantics) + ValuesText(program, semantics) +
          InstructionsText(program, semantics) + RemediesText(program, semantics);

@@ -8,7 +8,7 @@
 #include "built_in_rules.h"
 #include "catch.h"
 #include "made_program.h"
-#include "program/estimates.h"
+#include "program/remedies.h"
 
 using namespace whyoom;
 
@@ -80,10 +80,10 @@ std::string WithGradient() {
 }
 
 ValueKind KindOf(const Program& program, const Semantics& semantics, const std::string& name) {
-  const InstructionId instruction = program.module().Find(name);
+  const InstructionId instruction = program.module.Find(name);
   REQUIRE(instruction);
-  REQUIRE(program.ValuesOf(instruction).size() == 1);
-  return semantics.KindOf(program.ValuesOf(instruction)[0]);
+  REQUIRE(program.values_of[instruction].size() == 1);
+  return semantics.KindOf(program.values_of[instruction][0]);
 }
 
 const GroupId a(1), b(2), c(3);
@@ -116,71 +116,71 @@ TEST_CASE("the dimensions of an axis contain all of it, or its longest part", "[
 
 TEST_CASE("roles of parameters follow from their names", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
-  const Semantics semantics(program, Words());
-  REQUIRE(program.parameters().size() == 5);
-  CHECK(semantics.RoleOf(program.parameters()[0]) == Role::kWeights);
-  CHECK(semantics.RoleOf(program.parameters()[1]) == Role::kOptimizerState);
-  CHECK(semantics.RoleOf(program.parameters()[2]) == Role::kInput);
+  const Semantics semantics = FindSemantics(program, Words());
+  REQUIRE(program.parameters.size() == 5);
+  CHECK(semantics.RoleOf(program.parameters[0]) == Role::kWeights);
+  CHECK(semantics.RoleOf(program.parameters[1]) == Role::kOptimizerState);
+  CHECK(semantics.RoleOf(program.parameters[2]) == Role::kInput);
 }
 
 TEST_CASE("a program with a backward pass trains", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
-  const Semantics semantics(program, Words());
-  CHECK(semantics.trains());
+  const Semantics semantics = FindSemantics(program, Words());
+  CHECK(semantics.trains);
   CHECK(semantics.has_examples());
-  const InstructionId forward = program.module().Find("y");
-  const InstructionId backward = program.module().Find("g");
+  const InstructionId forward = program.module.Find("y");
+  const InstructionId backward = program.module.Find("g");
   CHECK(semantics.IsForward(forward));
   CHECK_FALSE(semantics.IsBackward(forward));
   CHECK(semantics.IsBackward(backward));
   CHECK_FALSE(semantics.IsForward(backward));
-  CHECK_FALSE(semantics.IsForward(program.module().Find("w")));
+  CHECK_FALSE(semantics.IsForward(program.module.Find("w")));
 }
 
 TEST_CASE("values of the same shape, size and dimensions are one class", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
-  const Semantics semantics(program, Words());
+  const Semantics semantics = FindSemantics(program, Words());
   const auto class_of = [&](const char* name) {
-    return semantics.ClassOf(program.ValuesOf(program.module().Find(name)).at(0));
+    return semantics.ClassOf(program.values_of[program.module.Find(name)].at(0));
   };
   CHECK(class_of("g") == class_of("w"));  // the gradient has the weight's dimensions
   CHECK(class_of("m") != class_of("w"));  // nothing relates their dimensions
-  CHECK(semantics.classes()[class_of("w")].count == 2);
-  CHECK(semantics.classes()[class_of("w")].size == 67108864);
+  CHECK(semantics.classes[class_of("w")].count == 2);
+  CHECK(semantics.classes[class_of("w")].size == 67108864);
   std::size_t values = 0;
-  for (const ValueClass& arrays : semantics.classes()) values += static_cast<std::size_t>(arrays.count);
-  CHECK(values == program.values().size());
+  for (const ValueClass& arrays : semantics.classes) values += static_cast<std::size_t>(arrays.count);
+  CHECK(values == program.values.size());
 }
 
 TEST_CASE("a program without a backward pass has examples if it has weights", "[program]") {
   const Program program = MakeProgram(Layer(false), kAssignment);
-  CHECK_FALSE(Semantics(program, Words()).trains());
-  CHECK(Semantics(program, Words()).has_examples());
-  CHECK_FALSE(Semantics(program, RoleWords()).has_examples());
+  CHECK_FALSE(FindSemantics(program, Words()).trains);
+  CHECK(FindSemantics(program, Words()).has_examples());
+  CHECK_FALSE(FindSemantics(program, RoleWords()).has_examples());
 }
 
 TEST_CASE("the batch is the leading dimension of the input and not of a weight", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
-  const Semantics semantics(program, Words());
-  REQUIRE(semantics.batch());
-  CHECK(semantics.batch().size == 64);
-  const auto of = [&](const char* name) { return program.ValuesOf(program.module().Find(name))[0]; };
-  CHECK(semantics.Has(of("x"), semantics.batch()));
-  CHECK(semantics.Has(of("y"), semantics.batch()));
-  CHECK_FALSE(semantics.Has(of("w"), semantics.batch()));
-  CHECK_FALSE(semantics.Has(of("g"), semantics.batch()));
+  const Semantics semantics = FindSemantics(program, Words());
+  REQUIRE(semantics.batch);
+  CHECK(semantics.batch.size == 64);
+  const auto of = [&](const char* name) { return program.values_of[program.module.Find(name)][0]; };
+  CHECK(semantics.Has(of("x"), semantics.batch));
+  CHECK(semantics.Has(of("y"), semantics.batch));
+  CHECK_FALSE(semantics.Has(of("w"), semantics.batch));
+  CHECK_FALSE(semantics.Has(of("g"), semantics.batch));
   CHECK_FALSE(semantics.Has(of("x"), Axis()));
-  CHECK(semantics.GroupsOf(of("y")) == program.dimensions().GroupsOf(ArrayId{program.module().Find("y"), 0}));
+  CHECK(semantics.GroupsOf(of("y")) == program.dimensions.GroupsOf(ArrayId{program.module.Find("y"), 0}));
   CHECK(semantics.GroupsOf(of("y"))[0] == semantics.GroupsOf(of("x"))[0]);
   CHECK(semantics.GroupsOf(of("y"))[1] == semantics.GroupsOf(of("w"))[1]);
-  CHECK_FALSE(semantics.sequence());
-  CHECK_FALSE(semantics.vocabulary());
+  CHECK_FALSE(semantics.sequence);
+  CHECK_FALSE(semantics.vocabulary);
   CHECK_FALSE(semantics.has_attention());
 }
 
 TEST_CASE("values have kinds according to their use", "[program]") {
   const Program program = MakeProgram(Layer(true), WithGradient());
-  const Semantics semantics(program, Words());
+  const Semantics semantics = FindSemantics(program, Words());
   CHECK(KindOf(program, semantics, "w") == ValueKind::kWeights);
   CHECK(KindOf(program, semantics, "m") == ValueKind::kOptimizerState);
   CHECK(KindOf(program, semantics, "x") == ValueKind::kInputs);
@@ -190,14 +190,14 @@ TEST_CASE("values have kinds according to their use", "[program]") {
 
 TEST_CASE("without a backward pass there are no activations", "[program]") {
   const Program program = MakeProgram(Layer(false), kAssignment);
-  CHECK(KindOf(program, Semantics(program, Words()), "y") == ValueKind::kTemporaries);
+  CHECK(KindOf(program, FindSemantics(program, Words()), "y") == ValueKind::kTemporaries);
 }
 
 TEST_CASE("the vocabulary is the dimension of a softmax, but not the experts of a router", "[program]") {
   const Program classes = MakeProgram(Softmax("f32[16,2048]{1,0}", "f32[64,2048]{1,0}"));
-  CHECK(Semantics(classes, Words()).vocabulary().size == 16);
+  CHECK(FindSemantics(classes, Words()).vocabulary.size == 16);
   const Program experts = MakeProgram(Softmax("f32[16,2048,128]{2,1,0}", "f32[64,2048,128]{2,1,0}"));
-  CHECK_FALSE(Semantics(experts, Words()).vocabulary());
+  CHECK_FALSE(FindSemantics(experts, Words()).vocabulary);
 }
 
 // A product of two arrays of the same 64 examples: 512 positions by 256 positions, with 8 heads, contracting 16
@@ -224,15 +224,15 @@ TEST_CASE("a pairwise product is attention scores only with a softmax or an atte
   const std::string used = "  ROOT %z = f32[64,8,512,256]{3,2,1,0} add(%p, %p)\n";
   const std::string softmax = "  ROOT %m = f32[64,8,512]{2,1,0} reduce(%p, %i), dimensions={3}, to_apply=%max\n";
   // The dispatch of tokens to experts is not attention.
-  CHECK_FALSE(Semantics(MakeProgram(Pairs("jit(f)/dispatch/dot_general", used)), Words()).has_attention());
-  CHECK(Semantics(MakeProgram(Pairs("jit(f)/dot_general", softmax)), Words()).has_attention());
-  CHECK(Semantics(MakeProgram(Pairs("jit(f)/self_attention/dot_general", used)), Words()).has_attention());
-  CHECK(Semantics(MakeProgram(Pairs("jit(f)/bqhd,bkhd->bhqk/dot_general", used)), Words()).has_attention());
+  CHECK_FALSE(FindSemantics(MakeProgram(Pairs("jit(f)/dispatch/dot_general", used)), Words()).has_attention());
+  CHECK(FindSemantics(MakeProgram(Pairs("jit(f)/dot_general", softmax)), Words()).has_attention());
+  CHECK(FindSemantics(MakeProgram(Pairs("jit(f)/self_attention/dot_general", used)), Words()).has_attention());
+  CHECK(FindSemantics(MakeProgram(Pairs("jit(f)/bqhd,bkhd->bhqk/dot_general", used)), Words()).has_attention());
   // A mask has the positions twice, and no features, unlike a representation of pairs.
   const std::string mask =
       "  %o = f32[512,512]{1,0} parameter(7), metadata={op_name=\"bias\"}\n  %u = f32[512,512]{1,0} transpose(%o), "
       "dimensions={1,0}\n  %v = f32[512,512]{1,0} add(%o, %u)\n";
-  CHECK(Semantics(MakeProgram(Pairs("jit(f)/dot_general", mask + softmax)), Words()).has_attention());
+  CHECK(FindSemantics(MakeProgram(Pairs("jit(f)/dot_general", mask + softmax)), Words()).has_attention());
 }
 
 TEST_CASE("weights are gathered only if an all-gather computed them", "[program]") {
@@ -252,7 +252,7 @@ TEST_CASE("weights are gathered only if an all-gather computed them", "[program]
       " value: <2 b @0> (size=33554432,offset=67108864): bf16[8192,2048]{1,0}\n"
       " value: <3 t @0> (size=16777216,offset=100663296): f32[2048,2048]{1,0}\n",
       "", ", num_partitions=4");
-  const Semantics semantics(program, Words());
+  const Semantics semantics = FindSemantics(program, Words());
   CHECK(KindOf(program, semantics, "g") == ValueKind::kGatheredWeights);
   CHECK(KindOf(program, semantics, "b") == ValueKind::kTemporaries);  // a cast of g
   CHECK(KindOf(program, semantics, "t") == ValueKind::kTemporaries);  // has a weight's shape, but is computed locally
@@ -282,16 +282,16 @@ TEST_CASE("the slots of experts grow with the number of tokens", "[program]") {
       "allocation 0: size 1966080, page 0, preallocated-temp:\n"
       " value: <1 m @0> (size=1966080,offset=0): f32[640,8,96]{2,1,0}\n";
   const Program one_hot = MakeProgram(Dispatch("iota(), iota_dimension=1"), assignment);
-  const Semantics semantics(one_hot, Words());
-  const ValueId masks = one_hot.ValuesOf(one_hot.module().Find("m"))[0];
-  CHECK(semantics.batch().size == 640);
-  CHECK(semantics.DimensionsOf(masks, semantics.batch()) == 0b101);
+  const Semantics semantics = FindSemantics(one_hot, Words());
+  const ValueId masks = one_hot.values_of[one_hot.module.Find("m")][0];
+  CHECK(semantics.batch.size == 640);
+  CHECK(semantics.DimensionsOf(masks, semantics.batch) == 0b101);
   CHECK_FALSE(semantics.Has(masks, Axis()));
   // A comparison with a number is no assignment: 96 may be the number of beams.
   const Program beams = MakeProgram(Dispatch("broadcast(%n), dimensions={}"), assignment);
-  const Semantics other(beams, Words());
-  const ValueId found = beams.ValuesOf(beams.module().Find("m"))[0];
-  CHECK(other.DimensionsOf(found, other.batch()) == 1);
+  const Semantics other = FindSemantics(beams, Words());
+  const ValueId found = beams.values_of[beams.module.Find("m")][0];
+  CHECK(other.DimensionsOf(found, other.batch) == 1);
 }
 
 TEST_CASE("quantized arrays of the parameters are weights", "[program]") {
@@ -302,9 +302,9 @@ TEST_CASE("quantized arrays of the parameters are weights", "[program]") {
   ROOT %g = f32[2048,2048]{1,0} add(%w, %w), metadata={op_name="jit(f)/transpose(jvp(net))/add"}
 }
 )");
-  const Semantics semantics(program, Words());
-  CHECK(semantics.RoleOf(program.parameters()[0]) == Role::kWeights);
-  CHECK(semantics.RoleOf(program.parameters()[1]) == Role::kInput);
+  const Semantics semantics = FindSemantics(program, Words());
+  CHECK(semantics.RoleOf(program.parameters[0]) == Role::kWeights);
+  CHECK(semantics.RoleOf(program.parameters[1]) == Role::kInput);
 }
 
 TEST_CASE("whole optimizer state belongs to the weights that are split", "[program]") {
@@ -317,9 +317,9 @@ TEST_CASE("whole optimizer state belongs to the weights that are split", "[progr
 }
 )",
       "", "", ", num_partitions=4");
-  const Semantics semantics(program, Words());
-  CHECK(semantics.RoleOf(program.parameters()[1]) == Role::kOptimizerState);
-  CHECK(semantics.RoleOf(program.parameters()[2]) == Role::kOther);  // no weight has its shape
+  const Semantics semantics = FindSemantics(program, Words());
+  CHECK(semantics.RoleOf(program.parameters[1]) == Role::kOptimizerState);
+  CHECK(semantics.RoleOf(program.parameters[2]) == Role::kOther);  // no weight has its shape
 }
 
 TEST_CASE("a side along which values are shifted is not a batch", "[program]") {
@@ -330,7 +330,7 @@ TEST_CASE("a side along which values are shifted is not a batch", "[program]") {
                     length + ",8192]{1,0} slice(%s), slice={[0:" + length + "], [0:8192]}\n  %b = f32[" + rest +
                     ",8192]{1,0} slice(%s), slice={[" + length +
                     ":64], [0:8192]}\n  ROOT %r = f32[64,8192]{1,0} concatenate(%b, %a), dimensions={0}\n}\n");
-    return Semantics(program, Words()).batch().size;
+    return FindSemantics(program, Words()).batch.size;
   };
   CHECK(batch("32") == 64);  // halves of a batch
   CHECK(batch("63") == 0);   // each row is combined with its neighbour
@@ -342,7 +342,7 @@ TEST_CASE("an axis that is counted, looked up, sliced or twice in an input is no
                                         "] parameter(0), metadata={op_name=\"batch[\\'x\\']\"}\n  %i = s32[8,1]{1,0} "
                                         "constant({...})\n  %z = s32[] constant(0)\n" +
                                         body + "}\n");
-    return Semantics(program, Words()).batch().size;
+    return FindSemantics(program, Words()).batch.size;
   };
   CHECK(batch("  ROOT %r = f32[64,64,512] negate(%x)\n") == 64);
   const std::string rows = "  ROOT %r = f32[8,64,512] gather(%x, %i), offset_dims={1,2}, slice_sizes={1,64,512}, ";
@@ -399,7 +399,7 @@ TEST_CASE("an input that the examples share has no sequence", "[program]") {
             "]| at ShapeIndex {}:\n value: <1 c @0> (size=8388608,offset=0): bf16[" + cache +
             "]\nallocation 1: size 4194304, page 0, preallocated-temp:\n value: <2 x @0> (size=4194304,offset=0): " +
             x + "\n");
-    return Semantics(program, Words()).sequence().size;
+    return FindSemantics(program, Words()).sequence.size;
   };
   CHECK(sequence("64,512,128") == 512);  // positions of each example
   CHECK(sequence("16,2048,128") == 32);  // pages for all examples: only the tokens have a sequence
@@ -410,7 +410,7 @@ TEST_CASE("the name of a tree of arrays decides nothing about them", "[program]"
     const Program program = MakeProgram("ENTRY %main {\n  %x = f32[64,512]{1,0} parameter(0), metadata={op_name=\"" +
                                         path + "\"}\n  %o = f32[64,512]{1,0} parameter(1), metadata={op_name=\"" +
                                         other + "\"}\n  ROOT %r = f32[64,512]{1,0} add(%x, %o)\n}\n");
-    return Semantics(program, Words()).RoleOf(program.parameters()[0]);
+    return FindSemantics(program, Words()).RoleOf(program.parameters[0]);
   };
   CHECK(role("batch", "step") == Role::kInput);
   CHECK(role(R"(batch[\'norm\'])", R"(batch[\'layers\'][\'up\'])") == Role::kOther);  // a second model
@@ -419,12 +419,12 @@ TEST_CASE("the name of a tree of arrays decides nothing about them", "[program]"
 
 TEST_CASE("an empty program has no axes", "[program]") {
   const Program program = MakeProgram("");
-  const Semantics semantics(program, Words());
-  CHECK_FALSE(semantics.trains());
+  const Semantics semantics = FindSemantics(program, Words());
+  CHECK_FALSE(semantics.trains);
   CHECK_FALSE(semantics.has_examples());
-  CHECK_FALSE(semantics.batch());
-  CHECK_FALSE(semantics.sequence());
-  CHECK_FALSE(semantics.vocabulary());
+  CHECK_FALSE(semantics.batch);
+  CHECK_FALSE(semantics.sequence);
+  CHECK_FALSE(semantics.vocabulary);
   CHECK_FALSE(semantics.has_attention());
 }
 
