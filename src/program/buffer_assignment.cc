@@ -20,10 +20,12 @@ constexpr std::int64_t kNeverEnds = INT64_MAX - 1;
 struct OutputPlace {
   std::int64_t size;
   std::int64_t made;
+  AllocationId allocation;
   std::vector<std::pair<std::int64_t, std::int64_t>> taken = {};  // first and last use, sorted, without overlaps
 
   bool Reserve(const Buffer& buffer) {
-    if (made <= buffer.last) return false;
+    // The instruction that computes the output can overwrite an operand, but not always. The compiler's choice shows.
+    if (made < buffer.last || (made == buffer.last && allocation != buffer.allocation)) return false;
     const auto later =
         std::ranges::partition_point(taken, [&](const auto& other) { return other.second <= buffer.first; });
     if (later != taken.end() && later->first < buffer.last) return false;
@@ -76,7 +78,7 @@ bool PlaceInOutputs(const std::vector<Buffer>& buffers, std::vector<Extent>* ext
   std::vector<int> order;
   for (int i = 0; std::cmp_less(i, buffers.size()); ++i) {
     const std::int64_t size = (*extents)[i].size;
-    if (size > 0 && buffers[i].is_output) places.push_back({size, buffers[i].first});
+    if (size > 0 && buffers[i].is_output) places.push_back({size, buffers[i].first, buffers[i].allocation});
     if (size > 0 && !buffers[i].is_output) order.push_back(i);
   }
   if (places.empty()) return true;

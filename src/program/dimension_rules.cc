@@ -344,17 +344,20 @@ class DimensionRules {
     for (std::size_t i = 0; i < std::min(called.parameters.size(), operands.size()); ++i) {
       if (called.parameters[i]) SameResults(called.parameters[i], operands[i]);
     }
-    if (called.root && Leaves(called.root) == Leaves(instruction)) SameResults(called.root, instruction);
+    if (!called.root) return;
+    // The result of async-start is ((operands), result, context).
+    const std::vector<int>& starts = dimensions_.ArraysOf(instruction).starts;
+    const int leaf = At(instruction).opcode == "async-start" && starts.size() > 1 ? starts[1] : 0;
+    SameLeaves({instruction, leaf}, {called.root, 0}, Leaves(called.root));
   }
 
-  // fusion, call, while, conditional
   void Calls(InstructionId instruction) {
     const HloInstruction& at = At(instruction);
     if (at.opcode == "while" && !at.operands.empty()) SameResults(instruction, at.operands[0]);
     for (std::size_t i = 0; i < at.calls.size(); ++i) {
-      const bool is_branch = at.opcode == "conditional";  // its first operand chooses the branch
-      if (!is_branch) Call(instruction, at.calls[i], at.operands);
-      if (is_branch && i + 1 < at.operands.size()) Call(instruction, at.calls[i], at.operands.subspan(i + 1, 1));
+      // The first operand of a conditional chooses the branch; the others are the argument of one branch each.
+      const std::size_t own = std::min(i + 1, at.operands.size());
+      Call(instruction, at.calls[i], at.opcode == "conditional" ? at.operands.subspan(own) : at.operands);
     }
   }
 

@@ -1,12 +1,12 @@
 #include "program/semantics.h"
 
-#include <cctype>
 #include <iterator>
 #include <map>
 #include <span>
 #include <tuple>
 
 #include "text/regex_options.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -56,15 +56,11 @@ bool Share(const Groups& a, const Groups& b) { return std::ranges::find_first_of
 
 // Splits the path of a program's argument, "state['opt_state'][0].mu", into words in lower case.
 std::vector<std::string> PathWords(const std::string& path) {
-  std::vector<std::string> words(1);
-  for (const char c : path) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
-      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else if (!words.back().empty()) {
-      words.emplace_back();
-    }
-  }
-  if (words.back().empty()) words.pop_back();
+  static const Regex word(R"((\w+))");
+  const std::string lower = LowerAscii(path);
+  re2::StringPiece rest = lower;
+  std::vector<std::string> words;
+  for (std::string found; re2::RE2::FindAndConsume(&rest, word, &found);) words.push_back(found);
   return words;
 }
 
