@@ -188,19 +188,16 @@ std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t mos
     fixed -= allocation.kind == AllocationKind::kTemporaries ? allocation.size : 0;
   if (memory.schedule_length <= 0 || length > kLongest || most == 0) return {};
   const std::int64_t parts = std::min(length, static_cast<std::int64_t>(most));
-  std::vector<Usage> peaks;
-  for (std::int64_t part = 0; part < parts; ++part) peaks.push_back({(part * length + parts - 1) / parts, 0});
-  const std::vector<Usage> over = UsageOver({buffers.begin(), buffers.end()});
-  for (std::size_t i = 0; i < over.size(); ++i) {
-    // The parts in which this usage begins and ends; it counts from the start of each but the first.
-    const std::int64_t end = i + 1 < over.size() ? over[i + 1].moment : length;
-    for (std::int64_t part = over[i].moment * parts / length; part < parts && peaks[part].moment < end; ++part) {
-      if (over[i].bytes > peaks[part].bytes)
-        peaks[part] = {std::max(over[i].moment, peaks[part].moment), over[i].bytes};
-    }
-  }
+  const std::vector<Usage> usage = UsageOver({buffers.begin(), buffers.end()});
+  auto next = usage.begin();
+  std::int64_t bytes = 0;  // in use before `next`
   std::vector<MemoryMoment> timeline;
-  for (const Usage& peak : peaks) {
+  for (std::int64_t part = 0; part < parts; ++part) {
+    Usage peak{(part * length + parts - 1) / parts, bytes};
+    for (; next != usage.end() && next->moment * parts < (part + 1) * length; ++next) {
+      if (next->moment == peak.moment || next->bytes > peak.bytes) peak = *next;
+      bytes = next->bytes;
+    }
     timeline.push_back({static_cast<double>(peak.moment) / static_cast<double>(length),
                         std::min(memory.need_bytes, fixed + peak.bytes)});
   }

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <numeric>
-#include <string>
 
 #include "program/dimensions.h"
 

@@ -122,9 +122,9 @@ struct Splitter {
   void Consider(ModifiedProgram modified, const std::string& axis) {
     if (simulator.IsStopped()) return;
     // Arrays that are sent to the host are gathered first.
-    for (const ArrayDims& dims : SentToHost(program)) {
+    for (const ArrayShape* sent : SentToHost(program)) {
       for (const ProgramValue& value : program.values) {
-        if (value.array && program.ShapeOf(value.array).dims == dims) modified.sizes[value.id] = value.size;
+        if (value.array && program.ShapeOf(value.array).dims == sent->dims) modified.sizes[value.id] = value.size;
       }
     }
     const std::int64_t left = simulator.EstimateOf(modified).left_bytes;

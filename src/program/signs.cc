@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "program/remedies.h"
-#include "program/semantics.h"
 #include "text/cleaning.h"
 
 namespace whyoom {
