@@ -20,10 +20,12 @@ constexpr std::int64_t kNeverEnds = INT64_MAX - 1;
 struct OutputPlace {
   std::int64_t size;
   std::int64_t made;
+  AllocationId allocation;
   std::vector<std::pair<std::int64_t, std::int64_t>> taken = {};  // first and last use, sorted, without overlaps
 
   bool Reserve(const Buffer& buffer) {
-    if (made <= buffer.last) return false;
+    // The instruction that computes the output can overwrite an operand, but not always. The compiler's choice shows.
+    if (made < buffer.last || (made == buffer.last && allocation != buffer.allocation)) return false;
     const auto later =
         std::ranges::partition_point(taken, [&](const auto& other) { return other.second <= buffer.first; });
     if (later != taken.end() && later->first < buffer.last) return false;
@@ -76,7 +78,7 @@ bool PlaceInOutputs(const std::vector<Buffer>& buffers, std::vector<Extent>* ext
   std::vector<int> order;
   for (int i = 0; std::cmp_less(i, buffers.size()); ++i) {
     const std::int64_t size = (*extents)[i].size;
-    if (size > 0 && buffers[i].is_output) places.push_back({size, buffers[i].first});
+    if (size > 0 && buffers[i].is_output) places.push_back({size, buffers[i].first, buffers[i].allocation});
     if (size > 0 && !buffers[i].is_output) order.push_back(i);
   }
   if (places.empty()) return true;
@@ -186,19 +188,16 @@ std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t mos
     fixed -= allocation.kind == AllocationKind::kTemporaries ? allocation.size : 0;
   if (memory.schedule_length <= 0 || length > kLongest || most == 0) return {};
   const std::int64_t parts = std::min(length, static_cast<std::int64_t>(most));
-  std::vector<Usage> peaks;
-  for (std::int64_t part = 0; part < parts; ++part) peaks.push_back({(part * length + parts - 1) / parts, 0});
-  const std::vector<Usage> over = UsageOver({buffers.begin(), buffers.end()});
-  for (std::size_t i = 0; i < over.size(); ++i) {
-    // The parts in which this usage begins and ends; it counts from the start of each but the first.
-    const std::int64_t end = i + 1 < over.size() ? over[i + 1].moment : length;
-    for (std::int64_t part = over[i].moment * parts / length; part < parts && peaks[part].moment < end; ++part) {
-      if (over[i].bytes > peaks[part].bytes)
-        peaks[part] = {std::max(over[i].moment, peaks[part].moment), over[i].bytes};
-    }
-  }
+  const std::vector<Usage> usage = UsageOver({buffers.begin(), buffers.end()});
+  auto next = usage.begin();
+  std::int64_t bytes = 0;  // in use before `next`
   std::vector<MemoryMoment> timeline;
-  for (const Usage& peak : peaks) {
+  for (std::int64_t part = 0; part < parts; ++part) {
+    Usage peak{(part * length + parts - 1) / parts, bytes};
+    for (; next != usage.end() && next->moment * parts < (part + 1) * length; ++next) {
+      if (next->moment == peak.moment || next->bytes > peak.bytes) peak = *next;
+      bytes = next->bytes;
+    }
     timeline.push_back({static_cast<double>(peak.moment) / static_cast<double>(length),
                         std::min(memory.need_bytes, fixed + peak.bytes)});
   }

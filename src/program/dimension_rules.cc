@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <numeric>
-#include <string>
 
 #include "program/dimensions.h"
 
@@ -86,34 +84,33 @@ bool SameTiles(const MinorDims& one, const MinorDims& other) {
 
 }  // namespace
 
-class DimensionRules {
- public:
-  // Borrows both arguments; fills `dimensions`.
-  DimensionRules(const HloModule& module, Dimensions* dimensions) : module_(module), dimensions_(*dimensions) {}
+struct DimensionRules {
+  const HloModule& module;
+  Dimensions& dimensions;  // to fill
+  std::size_t steps_so_far = 0;
 
   void Apply() {
-    for (const InstructionId id : module_.instructions.ids()) {
+    for (const InstructionId id : module.instructions.ids()) {
       if (!CountStep()) return;
       Instruction(id);
     }
-    for (const InstructionId id : module_.instructions.ids()) {
-      if (dimensions_.whole && At(id).opcode == "while") Stacks(id);
+    for (const InstructionId id : module.instructions.ids()) {
+      if (dimensions.whole && At(id).opcode == "while") Stacks(id);
     }
   }
 
- private:
-  const HloInstruction& At(InstructionId instruction) const { return module_.instructions[instruction]; }
-  int Leaves(InstructionId instruction) const { return dimensions_.LeafCount(instruction); }
+  const HloInstruction& At(InstructionId instruction) const { return module.instructions[instruction]; }
+  int Leaves(InstructionId instruction) const { return dimensions.LeafCount(instruction); }
   Array Leaf(InstructionId instruction, int leaf) const {
     const ArrayId array{instruction, leaf};
-    return {&dimensions_.ShapeOf(array), dimensions_.FirstFactor(array)};
+    return {&dimensions.ShapeOf(array), dimensions.FirstFactor(array)};
   }
   // The first array of the result.
   Array Result(InstructionId instruction) const { return Leaves(instruction) > 0 ? Leaf(instruction, 0) : Array(); }
   // An operand, or a missing array if the operand is not an array.
   Array Operand(InstructionId instruction, std::size_t number) const {
     const std::span<const InstructionId> operands = At(instruction).operands;
-    const bool is_array = number < operands.size() && !module_.ShapeOf(operands[number]).is_tuple;
+    const bool is_array = number < operands.size() && !module.ShapeOf(operands[number]).is_tuple;
     return is_array ? Leaf(operands[number], 0) : Array();
   }
 
@@ -132,21 +129,21 @@ class DimensionRules {
     // Real programs need less than four steps per dimension. A hostile program could cause a pairwise comparison of a
     // hundred thousand arrays, which takes minutes.
     constexpr std::size_t kMostSteps = 4 * Dimensions::kMost;
-    steps_ += times;
-    if (steps_ + dimensions_.factors.steps() > kMostSteps) dimensions_.whole = false;
-    return dimensions_.whole;
+    steps_so_far += times;
+    if (steps_so_far + dimensions.factors.steps() > kMostSteps) dimensions.whole = false;
+    return dimensions.whole;
   }
 
   // Equates the dimensions if their sizes are equal. Ignores numbers that an array lacks, as all rules do.
   void Same(Array a, int i, Array b, int j) {
     if (a.Has(i) && b.Has(j) && a.Size(i) == b.Size(j) && a.Size(i) != 1)
-      dimensions_.factors.Equate(a.Factor(i), b.Factor(j));
+      dimensions.factors.Equate(a.Factor(i), b.Factor(j));
   }
 
   // Equates the dimensions if their sizes are equal, else relates them if their sizes are similar.
   void Relate(Array a, int i, Array b, int j) {
     if (!a.Has(i) || !b.Has(j)) return;
-    if (a.Size(i) != b.Size(j) && KeepsMost(a.Size(i), b.Size(j))) dimensions_.factors.Relate(a.Factor(i), b.Factor(j));
+    if (a.Size(i) != b.Size(j) && KeepsMost(a.Size(i), b.Size(j))) dimensions.factors.Relate(a.Factor(i), b.Factor(j));
     Same(a, i, b, j);
   }
 
@@ -157,7 +154,7 @@ class DimensionRules {
 
   // Equates the sequences of dimensions, whatever their number.
   void SameFactors(Array a, const Dims& a_dims, Array b, const Dims& b_dims) {
-    if (a && b) dimensions_.factors.Equate(a.Factors(a_dims), b.Factors(b_dims));
+    if (a && b) dimensions.factors.Equate(a.Factors(a_dims), b.Factors(b_dims));
   }
 
   // Applies Same or Relate to all dimensions if the ranks are equal.
@@ -176,7 +173,7 @@ class DimensionRules {
   // Equates up to `count` arrays of two results, in order.
   void SameLeaves(ArrayId a, ArrayId b, int count) {
     count = std::min({count, Leaves(a.instruction) - a.leaf, Leaves(b.instruction) - b.leaf});
-    for (int leaf = 0; leaf < count && dimensions_.whole; ++leaf)
+    for (int leaf = 0; leaf < count && dimensions.whole; ++leaf)
       SameArrays(Leaf(a.instruction, a.leaf + leaf), Leaf(b.instruction, b.leaf + leaf));
   }
 
@@ -247,8 +244,8 @@ class DimensionRules {
     SameDims(left, left_sum, right, right_sum);
     SameDims(left, of_left, result, result.Others());
     SameDims(right, Joined(Dims(of_left.size(), -1), right_free), result, result.Others());
-    dimensions_.products.push_back({instruction, left.Factors(left_batch), left.Factors(left_free),
-                                    right.Factors(right_free), left.Factors(left_sum)});
+    dimensions.products.push_back({instruction, left.Factors(left_batch), left.Factors(left_free),
+                                   right.Factors(right_free), left.Factors(left_sum)});
   }
 
   // dim_labels=b01f_01io->b01f. On TPU every dot becomes a convolution. A batch dimension of the dot becomes a spatial
@@ -288,7 +285,7 @@ class DimensionRules {
       Relate(input, i, result, o);
       Add(&product.left, input, i);
     }
-    dimensions_.products.push_back(std::move(product));
+    dimensions.products.push_back(std::move(product));
   }
 
   static void Add(FactorIds* list, Array array, int dim) {
@@ -324,7 +321,7 @@ class DimensionRules {
     const HloInstruction& at = At(instruction);
     const std::vector<std::int64_t> index = Integers(Attribute(at.attributes, "index"));
     if (at.operands.empty() || index.empty()) return;
-    const std::vector<int>& starts = dimensions_.ArraysOf(at.operands[0]).starts;
+    const std::vector<int>& starts = dimensions.ArraysOf(at.operands[0]).starts;
     if (index[0] >= 0 && std::cmp_less(index[0], starts.size()))
       SameLeaves({instruction, 0}, {at.operands[0], starts[index[0]]}, Leaves(instruction));
   }
@@ -340,27 +337,30 @@ class DimensionRules {
 
   // Equates the operands with the parameters of a computation that the instruction calls, and the results of both.
   void Call(InstructionId instruction, ComputationId computation, std::span<const InstructionId> operands) {
-    const HloComputation& called = module_.computations[computation];
+    const HloComputation& called = module.computations[computation];
     for (std::size_t i = 0; i < std::min(called.parameters.size(), operands.size()); ++i) {
       if (called.parameters[i]) SameResults(called.parameters[i], operands[i]);
     }
-    if (called.root && Leaves(called.root) == Leaves(instruction)) SameResults(called.root, instruction);
+    if (!called.root) return;
+    // The result of async-start is ((operands), result, context).
+    const std::vector<int>& starts = dimensions.ArraysOf(instruction).starts;
+    const int leaf = At(instruction).opcode == "async-start" && starts.size() > 1 ? starts[1] : 0;
+    SameLeaves({instruction, leaf}, {called.root, 0}, Leaves(called.root));
   }
 
-  // fusion, call, while, conditional
   void Calls(InstructionId instruction) {
     const HloInstruction& at = At(instruction);
     if (at.opcode == "while" && !at.operands.empty()) SameResults(instruction, at.operands[0]);
     for (std::size_t i = 0; i < at.calls.size(); ++i) {
-      const bool is_branch = at.opcode == "conditional";  // its first operand chooses the branch
-      if (!is_branch) Call(instruction, at.calls[i], at.operands);
-      if (is_branch && i + 1 < at.operands.size()) Call(instruction, at.calls[i], at.operands.subspan(i + 1, 1));
+      // The first operand of a conditional chooses the branch; the others are the argument of one branch each.
+      const std::size_t own = std::min(i + 1, at.operands.size());
+      Call(instruction, at.calls[i], at.opcode == "conditional" ? at.operands.subspan(own) : at.operands);
     }
   }
 
   std::int64_t Steps(ComputationId condition) {
     std::int64_t steps = 0;
-    for (const InstructionId at : module_.computations[condition].instructions) {
+    for (const InstructionId at : module.computations[condition].instructions) {
       if (!CountStep()) break;
       if (At(at).opcode != "constant") continue;
       const std::vector<std::int64_t> numbers = Integers(At(at).literal);
@@ -389,16 +389,16 @@ class DimensionRules {
     const std::int64_t steps = Steps(loop.calls[0]);
     if (steps < 2) return;
     FactorId first;
-    for (const ComputationId computation : WithFusions(module_, loop.calls[1])) {
-      for (const InstructionId at : module_.computations[computation].instructions) {
+    for (const ComputationId computation : WithFusions(module, loop.calls[1])) {
+      for (const InstructionId at : module.computations[computation].instructions) {
         const FactorId stacked = StackedDim(at, steps);
         if (!first) first = stacked;
-        if (stacked) dimensions_.factors.Equate(first, stacked);
+        if (stacked) dimensions.factors.Equate(first, stacked);
         if (!CountStep()) return;
       }
       if (!CountStep(8)) return;
     }
-    dimensions_.loops.push_back({instruction, steps, first});
+    dimensions.loops.push_back({instruction, steps, first});
   }
 
   // Applies the rule to each array of an operand and each of the result.
@@ -410,12 +410,8 @@ class DimensionRules {
       }
     }
   }
-
-  const HloModule& module_;
-  Dimensions& dimensions_;
-  std::size_t steps_ = 0;
 };
 
-void Dimensions::ApplyRules() { DimensionRules(module_, this).Apply(); }
+void Dimensions::ApplyRules() { DimensionRules{module_, *this}.Apply(); }
 
 }  // namespace whyoom

@@ -142,7 +142,7 @@ struct Dimensions {
       true;  // false if propagation was stopped because it took too long; then some equal dimensions are unknown
 
  private:
-  friend class DimensionRules;
+  friend struct DimensionRules;
   struct Arrays {
     std::vector<int> shapes;  // depth first
     std::vector<int> starts;  // by element of the tuple: the leaf of its first array

@@ -42,120 +42,114 @@ bool HasShape(std::string_view text, const HloShape& shape) {
   return text.starts_with(array) && (text.size() == array.size() || text[array.size()] == '{');
 }
 
-class DumpFileReader {
- public:
-  DumpFileReader(const DumpPaths& paths, double limit_bytes, bool for_remedies, const Stop& stop)
-      : paths_(paths), limit_bytes_(limit_bytes), for_remedies_(for_remedies), stop_(stop) {}
+struct DumpFileReader {
+  const DumpPaths& paths;
+  double limit_bytes;
+  bool for_remedies;
+  const Stop& stop;
+  DumpFiles files = {};
 
   // After a stop, discards all results: a partly read file would look damaged.
   DumpFiles Read() {
-    files_.failed = !paths_.intermediate.empty();
-    files_.text_path = files_.failed ? paths_.intermediate : paths_.optimized;
+    files.failed = !paths.intermediate.empty();
+    files.text_path = files.failed ? paths.intermediate : paths.optimized;
     const std::string problem = ReadFiles();
-    files_.usable = problem.empty();
-    if (files_.usable) CheckFailure();
-    files_.whole = files_.usable && for_remedies_ && IsComplete(files_.text) && files_.memory.schedule_length > 0;
-    if (files_.whole && !paths_.before.empty()) ReadBefore();
-    if (!files_.usable) files_.problem = {paths_.assignment, "", problem};
-    if (stop_.IsRequested()) return {.problem = {paths_.assignment, "", stop_.Why() + ": " + kNeedUnknown}};
-    return std::move(files_);
+    files.usable = problem.empty();
+    if (files.usable) CheckFailure();
+    files.whole = files.usable && for_remedies && IsComplete(files.text) && files.memory.schedule_length > 0;
+    if (files.whole && !paths.before.empty()) ReadBefore();
+    if (!files.usable) files.problem = {paths.assignment, "", problem};
+    if (stop.IsRequested()) return {.problem = {paths.assignment, "", stop.Why() + ": " + kNeedUnknown}};
+    return std::move(files);
   }
 
- private:
   HloModule ReadText(const std::string& path) const {
-    return path.empty() ? HloModule() : ReadHlo(*OpenFile(path, &stop_));
+    return path.empty() ? HloModule() : ReadHlo(*OpenFile(path, &stop));
   }
   // Whether names and shapes can be looked up.
   static bool IsComplete(const HloModule& module) { return module.whole && module.entry; }
 
   // Returns why the assignment is not usable; empty if it is.
   std::string ReadFiles() {
-    const std::unique_ptr<ByteSource> assignment = OpenFile(paths_.assignment, &stop_);
-    const std::unique_ptr<ByteSource> ranges =
-        paths_.live_range.empty() ? nullptr : OpenFile(paths_.live_range, &stop_);
+    const std::unique_ptr<ByteSource> assignment = OpenFile(paths.assignment, &stop);
+    const std::unique_ptr<ByteSource> ranges = paths.live_range.empty() ? nullptr : OpenFile(paths.live_range, &stop);
     // Read the memory in parallel with the module, which takes longer. The result does not depend on the timing.
     std::future<ModuleMemory> reading = std::async(std::launch::async | std::launch::deferred, [&] {
       return ReadMemory(*assignment, ranges.get(), kMemoryLimits);
     });
-    files_.text = ReadText(files_.text_path);
-    files_.memory = reading.get();
+    files.text = ReadText(files.text_path);
+    files.memory = reading.get();
     if (!assignment->problem().empty()) return std::string(assignment->problem());
-    if (files_.memory.allocations.empty()) return kNoBufferAssignment;
-    if (!files_.memory.assignment_whole) return std::string(kDamaged) + kNeedUnknown;
+    if (files.memory.allocations.empty()) return kNoBufferAssignment;
+    if (!files.memory.assignment_whole) return std::string(kDamaged) + kNeedUnknown;
     if (!CheckText()) return std::string(kOther) + kNeedUnknown;
     CheckRanges();
-    const bool lacks = IsComplete(files_.text) && LacksValues(files_.memory, files_.text, kMemoryLimits.smallest);
+    const bool lacks = IsComplete(files.text) && LacksValues(files.memory, files.text, kMemoryLimits.smallest);
     return lacks ? std::string(kDamaged) + kNeedUnknown : "";
   }
 
   // Returns false if the assignment is from another compile than the text and the live ranges. Source lines and names
   // are also read from the readable part of a damaged text.
   bool CheckText() {
-    if (IsComplete(files_.text) && !ValuesAgree(files_.memory, files_.text)) {
-      HloModule optimized = files_.failed ? ReadText(paths_.optimized) : HloModule();
-      if (IsComplete(optimized) && ValuesAgree(files_.memory, optimized)) {
-        Note(paths_.intermediate, "from another compile than the other files, whose program did not fail");
-        files_.failed = false;
-        files_.text_path = paths_.optimized;
-        files_.text = std::move(optimized);
+    if (IsComplete(files.text) && !ValuesAgree(files.memory, files.text)) {
+      HloModule optimized = files.failed ? ReadText(paths.optimized) : HloModule();
+      if (IsComplete(optimized) && ValuesAgree(files.memory, optimized)) {
+        Note(paths.intermediate, "from another compile than the other files, whose program did not fail");
+        files.failed = false;
+        files.text_path = paths.optimized;
+        files.text = std::move(optimized);
         return true;
       }
-      if (files_.memory.has_ranges() && !RangesAgree(files_.memory) && RangesAgree(files_.memory, files_.text))
+      if (files.memory.has_ranges() && !RangesAgree(files.memory) && RangesAgree(files.memory, files.text))
         return false;
-      Note(files_.text_path, std::string(kOther) + kCannotEstimate);
-      files_.text = HloModule();
-    } else if (for_remedies_ && files_.text_path.empty()) {
-      Note(paths_.assignment, "the folder contains no HLO text of this module: " + std::string(kCannotEstimate));
-    } else if (for_remedies_ && IsDamaged(files_.text)) {
-      Note(files_.text_path, std::string(kDamaged) + kCannotEstimate);
+      Note(files.text_path, std::string(kOther) + kCannotEstimate);
+      files.text = HloModule();
+    } else if (for_remedies && files.text_path.empty()) {
+      Note(paths.assignment, "the folder contains no HLO text of this module: " + std::string(kCannotEstimate));
+    } else if (for_remedies && IsDamaged(files.text)) {
+      Note(files.text_path, std::string(kDamaged) + kCannotEstimate);
     }
     return true;
   }
 
   void CheckRanges() {
-    ModuleMemory& memory = files_.memory;
-    if (!paths_.live_range.empty()) {
-      if (memory.has_ranges() && RangesAgree(memory) && (!IsComplete(files_.text) || RangesAgree(memory, files_.text)))
+    ModuleMemory& memory = files.memory;
+    if (!paths.live_range.empty()) {
+      if (memory.has_ranges() && RangesAgree(memory) && (!IsComplete(files.text) || RangesAgree(memory, files.text)))
         return;
-      Note(paths_.live_range, std::string(memory.has_ranges() ? kOther : kDamaged) + kCannotEstimate);
+      Note(paths.live_range, std::string(memory.has_ranges() ? kOther : kDamaged) + kCannotEstimate);
       memory.schedule_length = 0;
       memory.ranges_without_value.clear();
       for (MemoryAllocation& allocation : memory.allocations) {
         for (MemoryValue& value : allocation.values) value.first = value.last = -1;
       }
-    } else if (for_remedies_) {
-      Note(paths_.assignment, "the folder contains no live ranges of this module: " + std::string(kCannotEstimate));
+    } else if (for_remedies) {
+      Note(paths.assignment, "the folder contains no live ranges of this module: " + std::string(kCannotEstimate));
     }
   }
 
   void CheckFailure() {
-    const bool fits = static_cast<double>(files_.memory.need_bytes) <= kSurelyFits * limit_bytes_;
-    if (!files_.failed || limit_bytes_ <= 0 || !fits) return;
-    Note(paths_.intermediate,
+    const bool fits = static_cast<double>(files.memory.need_bytes) <= kSurelyFits * limit_bytes;
+    if (!files.failed || limit_bytes <= 0 || !fits) return;
+    Note(paths.intermediate,
          "XLA writes this file only if memory runs out, but the program in the other files fits, so the files are from "
          "different compiles");
-    files_.failed = false;
+    files.failed = false;
   }
 
   void ReadBefore() {
-    files_.before = ReadText(paths_.before);
-    const bool damaged = IsDamaged(files_.before);
-    if (!damaged && ParametersAgree(files_.before, files_.text)) return;
-    Note(paths_.before, std::string(damaged ? kDamaged : kOther) + kNoFittingSizes);
-    files_.before = HloModule();
-    files_.before_rejected = true;
+    files.before = ReadText(paths.before);
+    const bool damaged = IsDamaged(files.before);
+    if (!damaged && ParametersAgree(files.before, files.text)) return;
+    Note(paths.before, std::string(damaged ? kDamaged : kOther) + kNoFittingSizes);
+    files.before = HloModule();
+    files.before_rejected = true;
   }
 
   // Keeps the first note: the most severe problems are checked first.
   void Note(const std::string& path, std::string what) {
-    if (files_.problem.what.empty()) files_.problem = {path, "", std::move(what)};
+    if (files.problem.what.empty()) files.problem = {path, "", std::move(what)};
   }
-
-  const DumpPaths& paths_;
-  const double limit_bytes_;
-  const bool for_remedies_;
-  const Stop& stop_;
-  DumpFiles files_;
 };
 
 }  // namespace
@@ -218,7 +212,7 @@ bool ParametersAgree(const HloModule& before, const HloModule& compiled) {
 }
 
 DumpFiles ReadDumpFiles(const DumpPaths& paths, double limit_bytes, bool for_remedies, const Stop& stop) {
-  return DumpFileReader(paths, limit_bytes, for_remedies, stop).Read();
+  return DumpFileReader{paths, limit_bytes, for_remedies, stop}.Read();
 }
 
 }  // namespace whyoom

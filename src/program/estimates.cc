@@ -20,36 +20,19 @@ constexpr std::array<const char*, 12> kKindNames = {
     "weights",          "gathered_weights", "optimizer_state", "gradients", "activations", "logits",
     "attention_scores", "temporaries",      "inputs",          "outputs",   "constants",   "unknown"};
 
-// Splits at the slashes outside of parentheses.
-std::vector<std::string> ScopesOf(std::string_view op_name) {
-  std::vector<std::string> scopes(1);
-  int depth = 0;
-  for (const char c : op_name) {
-    depth += (c == '(' ? 1 : 0) - (c == ')' ? 1 : 0);
-    if (c == '/' && depth <= 0) {
-      scopes.emplace_back();
-    } else {
-      scopes.back() += c;
-    }
-  }
-  return scopes;
-}
-
 // Removes JAX's wrappers and the operation: "decoder/mlp" for
 // "jit(step)/jvp(Model)/while/body/jvp(decoder)/mlp/dot_general".
 std::string ModuleOf(std::string_view op_name) {
   static const std::set<std::string> kWrappers = {"while",      "body",  "cond",       "closed_call",
                                                   "checkpoint", "remat", "eval_jaxpr", ""};
-  std::vector<std::string> scopes = ScopesOf(op_name);
-  for (std::string& scope : scopes) {
-    if (scope.find('(') == std::string::npos) continue;
-    scope = WithoutWrappers(scope);
-    // A class or a call is no scope.
-    if (scope.empty() || scope[0] < 'a' || scope[0] > 'z' || scope.find('(') != std::string::npos) scope.clear();
+  std::vector<std::string> scopes;
+  ListReader parts(op_name, '/');
+  while (const auto part = parts.Next()) {
+    const std::string scope = WithoutWrappers(std::string(*part));
+    // A class or a call is no scope, and neither is an einsum's equation.
+    const bool is_call = part->find('(') != part->npos && (scope[0] < 'a' || scope[0] > 'z' || Mentions(scope, "("));
+    if (!is_call && !Mentions(scope, "->") && !kWrappers.contains(scope)) scopes.push_back(scope);
   }
-  std::erase_if(scopes, [](const std::string& scope) {
-    return kWrappers.contains(scope) || scope.find("->") != std::string::npos;  // "->": an einsum's equation
-  });
   if (!scopes.empty()) scopes.pop_back();
   return fmt::format("{}", fmt::join(scopes, "/"));
 }

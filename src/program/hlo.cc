@@ -47,58 +47,56 @@ bool IsBackendConfig(std::string_view rest) { return rest.starts_with(" backend_
 
 // Reads the tables FileNames, FunctionNames, FileLocations and StackFrames at the top of HLO text. They map a
 // stack_frame_id to files and lines. Each refers only to those before it.
-class SourceTables {
- public:
-  // Stores names in `arena`, which must outlive the returned frames.
-  explicit SourceTables(Arena& arena) : arena_(arena) {
-    for (std::vector<SourceFrame>& rows : tables_) rows.resize(1);  // 0 stands for no row
-  }
+struct SourceTables {
+  enum Table { kFiles, kFunctions, kLocations, kFrames };
+
+  Arena& arena;                                         // of the names
+  std::array<std::vector<SourceFrame>, 4> tables = {};  // by Table; the first row of each stands for no row
+  std::optional<int> open = {};
+  bool parents_are_high = false;
+  bool whole = true;  // false: some lines were damaged
 
   // Reads a line before the first computation. Returns false unless the line belongs to a table or is blank.
   bool Read(std::string_view line) {
     constexpr std::array<std::string_view, 4> kTitles = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
     if (line.empty()) return true;
     if (const auto* title = std::ranges::find(kTitles, line); title != kTitles.end()) {
-      open_ = title - kTitles.begin();
+      open = title - kTitles.begin();
       return true;
     }
     const std::optional<std::int64_t> id = TakeNumber(&line);
-    if (!open_ || !id) return false;
-    if (!Take(&line, " ") || !ReadRow(*id, line)) whole_ = false;
+    if (!open || !id) return false;
+    whole = Take(&line, " ") && ReadRow(*id, line) && whole;
     return true;
   }
 
   // All frames by number; 0 is no frame. A frame's parent has a smaller number than the frame.
   std::vector<SourceFrame> Frames() const {
-    std::vector<SourceFrame> frames = tables_[kFrames];
+    std::vector<SourceFrame> frames = tables[kFrames];
+    frames.resize(std::max<std::size_t>(1, frames.size()));
     for (int id = 0; std::cmp_less(id, frames.size()); ++id) {
-      const int parent = frames[id].parent - (parents_are_high_ ? 1 : 0);
+      const int parent = frames[id].parent - (parents_are_high ? 1 : 0);
       frames[id].parent = parent > 0 && parent < id ? parent : 0;
     }
     return frames;
   }
-
-  bool whole() const { return whole_; }  // false: some lines were damaged
-
- private:
-  enum Table { kFiles, kFunctions, kLocations, kFrames };
 
   // "\"train.py\"", "{file_name_id=1 function_name_id=1 line=41 …}" or "{file_location_id=1 parent_frame_id=1}"
   bool ReadRow(std::int64_t id, std::string_view text) {
     const std::string_view inside = WithoutEnds(text);
     if (id >= static_cast<std::int64_t>(kMostFrames) || inside.size() == text.size()) return false;
     SourceFrame row;
-    if (open_ == kFiles) row.file = arena_.Keep(inside);
-    if (open_ == kLocations) row = {RowNamed(kFiles, inside, "file_name_id=").file, NumberAfter(inside, " line=")};
-    if (open_ == kFrames) {
+    if (open == kFiles) row.file = arena.Keep(inside);
+    if (open == kLocations) row = {RowNamed(kFiles, inside, "file_name_id=").file, NumberAfter(inside, " line=")};
+    if (open == kFrames) {
       row = RowNamed(kLocations, inside, "file_location_id=");
       row.parent = static_cast<int>(std::min<std::int64_t>(NumberAfter(inside, "parent_frame_id="), kMostFrames));
       // Some versions of XLA print parent numbers that are one too high. A frame that seems to be its own parent proves
       // it.
-      if (row.parent == id) parents_are_high_ = true;
+      if (row.parent == id) parents_are_high = true;
     }
-    std::vector<SourceFrame>& rows = tables_[*open_];
-    if (std::cmp_greater_equal(id, rows.size())) rows.resize(id + 1);
+    std::vector<SourceFrame>& rows = tables[*open];
+    rows.resize(std::max<std::size_t>(rows.size(), id + 1));
     rows[id] = row;
     return true;
   }
@@ -111,55 +109,62 @@ class SourceTables {
 
   SourceFrame RowNamed(Table table, std::string_view text, std::string_view key) const {
     const std::int64_t id = NumberAfter(text, key);
-    return std::cmp_less(id, tables_[table].size()) ? tables_[table][id] : SourceFrame();
+    return std::cmp_less(id, tables[table].size()) ? tables[table][id] : SourceFrame();
   }
-
-  Arena& arena_;
-  std::array<std::vector<SourceFrame>, 4> tables_;  // by Table
-  std::optional<int> open_;
-  bool parents_are_high_ = false;
-  bool whole_ = true;
 };
 
-class HloReader {
- public:
-  HloReader(ByteSource& source, const HloLimits& limits) : source_(source), limits_(limits), tables_(*module_.memory) {
-    module_.shapes.resize(1);
-  }
+struct HloReader {
+  ByteSource& source;
+  const HloLimits& limits;
+  HloModule module = {.shapes = std::vector<HloShape>(1)};
+  SourceTables tables = {*module.memory};
+  std::unordered_set<std::string_view, NameHash> texts;
+  NameMap<int> shapes;          // their indices
+  std::size_t shape_bytes = 0;  // approximate memory of the shapes
+  NameMap<ComputationId> computation_ids;
+  ComputationId open;            // the computation that is being read
+  NameMap<InstructionId> names;  // of its instructions; other computations may use the same names
+  std::vector<std::pair<std::int64_t, InstructionId>> parameters;  // of the open computation, by number
+  std::map<std::tuple<std::string_view, std::int64_t, int>, int> made_frames;
+  std::string pending = {};  // an instruction that continues on the next line: attributes may contain line feeds
+  // The instruction that is being read; members, so that they need no new memory.
+  std::string scratch;
+  std::vector<std::string_view> calls;
+  std::vector<ComputationId> callees;
+  std::vector<InstructionId> operand_ids;
 
   HloModule Read() {
-    TextLines lines(source_, kLongestLine);
+    TextLines lines(source, kLongestLine);
     std::string_view line;
     while (lines.Next(&line)) {
-      if (line.size() >= kLongestLine) module_.over_limit = true;
+      if (line.size() >= kLongestLine) module.over_limit = true;
       ReadLine(line);
       if (OverLimits()) {
-        module_.over_limit = true;
+        module.over_limit = true;
         break;
       }
     }
-    if (!pending_.empty()) ReadInstruction(pending_, false);
-    if (open_) module_.whole = false;
+    if (!pending.empty()) ReadInstruction(pending, false);
+    if (open) module.whole = false;
     EndComputation();
-    if (!module_.entry || !tables_.whole() || !source_.problem().empty() || module_.over_limit) module_.whole = false;
-    if (module_.frames.empty()) module_.frames = tables_.Frames();
-    return std::move(module_);
+    if (!module.entry || !tables.whole || !source.problem().empty() || module.over_limit) module.whole = false;
+    if (module.frames.empty()) module.frames = tables.Frames();
+    return std::move(module);
   }
 
- private:
   void ReadLine(std::string_view line) {
-    if (!pending_.empty()) {
+    if (!pending.empty()) {
       if (GoesOn(line)) {
-        pending_.append("\n").append(line);
+        pending.append("\n").append(line);
         return;
       }
-      ReadInstruction(std::exchange(pending_, std::string()), false);
+      ReadInstruction(std::exchange(pending, std::string()), false);
     }
     if (line.empty()) return;
     if (line.front() == ' ') return ReadInstruction(line, true);
     if (EndsComputation(line)) return EndComputation();
-    if (module_.computations.empty() && Take(&line, "HloModule ")) return ReadHead(line);
-    if (module_.computations.empty() && tables_.Read(line)) return;
+    if (module.computations.empty() && Take(&line, "HloModule ")) return ReadHead(line);
+    if (module.computations.empty() && tables.Read(line)) return;
     BeginComputation(line);
   }
 
@@ -167,16 +172,16 @@ class HloReader {
   bool GoesOn(std::string_view line) const {
     InstructionLine parts;
     return !EndsComputation(line) && !line.starts_with('%') && !line.starts_with("ENTRY ") &&
-           pending_.size() + line.size() < kLongestLine && !TakeName(&line, &parts);
+           pending.size() + line.size() < kLongestLine && !TakeName(&line, &parts);
   }
 
   // "jit_step, is_scheduled=true, entry_computation_layout={…}"
   void ReadHead(std::string_view line) {
     ListReader parts(line);
-    module_.name = parts.Next().value_or("");
-    module_.header = module_.memory->Keep(parts.rest());
+    module.name = parts.Next().value_or("");
+    module.header = module.memory->Keep(parts.rest());
     while (parts.Next()) continue;
-    if (!parts.closed()) module_.whole = false;
+    if (!parts.closed()) module.whole = false;
   }
 
   // "ENTRY %main.1 (p: f32[8]) -> f32[] {"
@@ -186,47 +191,47 @@ class HloReader {
     Take(&line, "%");
     const std::string_view name = line.substr(0, line.find_first_of(" ({\"}"));
     if (name.empty() || !is_marked) {
-      module_.whole = false;
+      module.whole = false;
       return;
     }
-    if (open_) module_.whole = false;
+    if (open) module.whole = false;
     EndComputation();
-    if (module_.computations.empty()) module_.frames = tables_.Frames();
-    open_ = module_.computations.next_id();
-    module_.computations.emplace_back().name = module_.memory->Keep(name);
-    const bool is_new = computations_.emplace(module_.computations.back().name, open_).second;
-    if (!is_new || (entry && module_.entry)) module_.whole = false;
-    if (entry && !module_.entry) module_.entry = open_;
+    if (module.computations.empty()) module.frames = tables.Frames();
+    open = module.computations.next_id();
+    module.computations.emplace_back().name = module.memory->Keep(name);
+    const bool is_new = computation_ids.emplace(module.computations.back().name, open).second;
+    if (!is_new || (entry && module.entry)) module.whole = false;
+    if (entry && !module.entry) module.entry = open;
   }
 
   void EndComputation() {
-    if (!open_) return;
-    HloComputation& computation = module_.computations[open_];
-    open_ = {};
-    names_ = {};
-    computation.parameters.resize(parameters_.size());
-    for (const auto& [number, instruction] : parameters_) {
-      if (number >= 0 && std::cmp_less(number, parameters_.size())) computation.parameters[number] = instruction;
+    if (!open) return;
+    HloComputation& computation = module.computations[open];
+    open = {};
+    names = {};
+    computation.parameters.resize(parameters.size());
+    for (const auto& [number, instruction] : parameters) {
+      if (number >= 0 && std::cmp_less(number, parameters.size())) computation.parameters[number] = instruction;
     }
-    parameters_.clear();
+    parameters.clear();
     const std::vector<InstructionId>& all = computation.parameters;
-    if (!computation.root || std::ranges::find(all, InstructionId()) != all.end()) module_.whole = false;
+    if (!computation.root || std::ranges::find(all, InstructionId()) != all.end()) module.whole = false;
   }
 
   void ReadInstruction(std::string_view line, bool may_go_on) {
-    const std::optional<InstructionLine> parts = open_ ? SplitInstruction(line) : std::nullopt;
+    const std::optional<InstructionLine> parts = open ? SplitInstruction(line) : std::nullopt;
     if (!parts) {
-      module_.whole = false;
+      module.whole = false;
       return;
     }
     HloInstruction instruction;
     const bool closed = ReadAttributes(parts->attributes, &instruction) && parts->closed;
     if (!closed && may_go_on && line.size() < kLongestLine) {
-      pending_ = line;
+      pending = line;
       return;
     }
-    if (!closed) module_.whole = false;
-    instruction.name = module_.memory->Keep(parts->name);
+    if (!closed) module.whole = false;
+    instruction.name = module.memory->Keep(parts->name);
     instruction.opcode = Keep(parts->opcode);
     instruction.shape = ShapeNumber(parts->shape);
     instruction.calls = ReadCalls();
@@ -237,22 +242,22 @@ class HloReader {
       instruction.operands = ReadOperands(parts->operands);
     }
     const InstructionId id = Add(instruction);
-    if (is_parameter) parameters_.emplace_back(NumberIn(parts->operands), id);
-    if (parts->root) module_.computations[open_].root = id;
+    if (is_parameter) parameters.emplace_back(NumberIn(parts->operands), id);
+    if (parts->root) module.computations[open].root = id;
   }
 
   // Stores equal texts once, since nearly every line repeats some.
   std::string_view Keep(std::string_view text) {
     if (text.empty()) return {};
-    const auto known = texts_.find(text);
-    return known != texts_.end() ? *known : *texts_.insert(module_.memory->Keep(text)).first;
+    const auto known = texts.find(text);
+    return known != texts.end() ? *known : *texts.insert(module.memory->Keep(text)).first;
   }
 
   // Returns the index of the shape with this text; adds the shape if it is new.
   int ShapeNumber(std::string_view text, int depth = 0) {
     constexpr int kDeepest = 16;  // nested tuples; XLA's are at most three deep
     if (text.empty() || depth > kDeepest) return 0;
-    if (const int* known = Find(shapes_, text)) return *known;
+    if (const int* known = Find(shapes, text)) return *known;
     HloShape shape;
     shape.is_tuple = text.front() == '(';
     if (shape.is_tuple) {
@@ -263,29 +268,29 @@ class HloReader {
     } else {
       return 0;
     }
-    shape_bytes_ += sizeof(HloShape) + 64 + 4 * shape.elements.size();
-    const int number = static_cast<int>(module_.shapes.size());
-    module_.shapes.push_back(std::move(shape));
-    shapes_.emplace(Keep(text), number);
+    shape_bytes += sizeof(HloShape) + 64 + 4 * shape.elements.size();
+    const int number = static_cast<int>(module.shapes.size());
+    module.shapes.push_back(std::move(shape));
+    shapes.emplace(Keep(text), number);
     return number;
   }
 
   std::span<const InstructionId> ReadOperands(std::string_view list) {
-    operands_.clear();
+    operand_ids.clear();
     ListReader parts(list);
     while (const auto part = parts.Next()) {
       if (const InstructionId operand = FindOperand(OperandName(*part))) {
-        operands_.push_back(operand);
+        operand_ids.push_back(operand);
       } else {
-        module_.whole = false;
+        module.whole = false;
       }
     }
-    return module_.memory->Keep<InstructionId>(operands_);
+    return module.memory->Keep<InstructionId>(operand_ids);
   }
 
   // Finds an instruction of the open computation, or adds an abbreviated one; an empty id if there is none.
   InstructionId FindOperand(std::string_view name) {
-    const InstructionId* found = Find(names_, name);
+    const InstructionId* found = Find(names, name);
     return found != nullptr ? *found : AddElement(name);
   }
 
@@ -296,21 +301,21 @@ class HloReader {
     const InstructionId tuple = FindOperand(name.substr(0, mark));
     const std::int64_t index = NumberIn(name.substr(mark + 1));
     if (!tuple || index < 0) return {};
-    const std::vector<int>& elements = module_.ShapeOf(tuple).elements;
+    const std::vector<int>& elements = module.ShapeOf(tuple).elements;
     if (std::cmp_greater_equal(index, elements.size())) return {};
     HloInstruction element;
-    element.name = module_.memory->Keep(name);
+    element.name = module.memory->Keep(name);
     element.opcode = Keep("get-tuple-element");
     element.attributes = Keep("index=" + std::to_string(index));
     element.shape = elements[index];
-    element.operands = module_.memory->Keep<InstructionId>({&tuple, 1});
+    element.operands = module.memory->Keep<InstructionId>({&tuple, 1});
     return Add(element);
   }
 
   // Also collects the values of attributes that name computations. Returns false if a bracket or quote is not closed.
   bool ReadAttributes(std::string_view list, HloInstruction* instruction) {
-    scratch_.clear();
-    calls_.clear();
+    scratch.clear();
+    calls.clear();
     ListReader parts(list);
     std::string_view condition;
     while (!IsBackendConfig(parts.rest())) {
@@ -329,15 +334,15 @@ class HloReader {
       if (attribute.key == "condition" && condition.empty()) {
         condition = attribute.value;
       } else if (CallsComputations(attribute.key)) {
-        calls_.push_back(attribute.value);
+        calls.push_back(attribute.value);
       }
-      if (scratch_.size() >= kLongestAttributes) continue;
-      if (!scratch_.empty()) scratch_ += ", ";
-      scratch_ += attribute.text;
+      if (scratch.size() >= kLongestAttributes) continue;
+      if (!scratch.empty()) scratch += ", ";
+      scratch += attribute.text;
     }
-    if (!condition.empty()) calls_.insert(calls_.begin(), condition);  // before the body, whatever the printed order
-    if (scratch_.size() > kLongestAttributes) scratch_.resize(kLongestAttributes);
-    instruction->attributes = Keep(scratch_);
+    if (!condition.empty()) calls.insert(calls.begin(), condition);  // before the body, whatever the printed order
+    if (scratch.size() > kLongestAttributes) scratch.resize(kLongestAttributes);
+    instruction->attributes = Keep(scratch);
     return parts.closed();
   }
 
@@ -353,7 +358,7 @@ class HloReader {
       if (field.key == "source_line") line = std::max<std::int64_t>(0, NumberIn(field.value));
       if (field.key == "stack_frame_id") {
         const std::int64_t frame = NumberIn(field.value);
-        if (frame > 0 && frame < static_cast<std::int64_t>(module_.frames.size()))
+        if (frame > 0 && frame < static_cast<std::int64_t>(module.frames.size()))
           instruction->frame = static_cast<int>(frame);
       }
     }
@@ -361,63 +366,44 @@ class HloReader {
   }
 
   int FrameFor(std::string_view file, std::int64_t line, int parent) {
-    if (module_.frames.size() >= kMostFrames) return parent;
+    if (module.frames.size() >= kMostFrames) return parent;
     const SourceFrame frame{Keep(file), line, parent};
-    const auto [number, is_new] = made_frames_.try_emplace({frame.file, line, parent}, module_.frames.size());
-    if (is_new) module_.frames.push_back(frame);
+    const auto [number, is_new] = made_frames.try_emplace({frame.file, line, parent}, module.frames.size());
+    if (is_new) module.frames.push_back(frame);
     return number->second;
   }
 
   // The computations that the attributes name: "%c" or "{%a, %b}".
   std::span<const ComputationId> ReadCalls() {
-    called_.clear();
-    for (const std::string_view value : calls_) {
+    callees.clear();
+    for (const std::string_view value : calls) {
       ListReader parts(WithoutEnds(value));
       while (const auto part = parts.Next()) {
-        const ComputationId* called = Find(computations_, OperandName(*part));
-        if (called != nullptr && *called != open_) {  // a computation is printed before those that call it
-          called_.push_back(*called);
+        const ComputationId* called = Find(computation_ids, OperandName(*part));
+        if (called != nullptr && *called != open) {  // a computation is printed before those that call it
+          callees.push_back(*called);
         } else {
-          module_.whole = false;
+          module.whole = false;
         }
       }
     }
-    return module_.memory->Keep<ComputationId>(called_);
+    return module.memory->Keep<ComputationId>(callees);
   }
 
   InstructionId Add(const HloInstruction& instruction) {
-    const InstructionId id = module_.instructions.next_id();
-    module_.computations[open_].instructions.push_back(id);
-    if (!names_.emplace(instruction.name, id).second) module_.whole = false;
-    module_.by_name.emplace(instruction.name, id);
-    module_.instructions.push_back(instruction);
-    module_.instructions.back().computation = open_;
+    const InstructionId id = module.instructions.next_id();
+    module.computations[open].instructions.push_back(id);
+    if (!names.emplace(instruction.name, id).second) module.whole = false;
+    module.by_name.emplace(instruction.name, id);
+    module.instructions.push_back(instruction);
+    module.instructions.back().computation = open;
     return id;
   }
 
   bool OverLimits() const {
-    return module_.instructions.size() >= limits_.instructions || module_.computations.size() >= limits_.instructions ||
-           module_.memory->bytes() + shape_bytes_ > limits_.text_bytes;
+    return module.instructions.size() >= limits.instructions || module.computations.size() >= limits.instructions ||
+           module.memory->bytes() + shape_bytes > limits.text_bytes;
   }
-
-  ByteSource& source_;
-  const HloLimits limits_;
-  HloModule module_;
-  SourceTables tables_;
-  std::unordered_set<std::string_view, NameHash> texts_;
-  NameMap<int> shapes_;          // their indices
-  std::size_t shape_bytes_ = 0;  // approximate memory of the shapes
-  NameMap<ComputationId> computations_;
-  ComputationId open_;            // the computation that is being read
-  NameMap<InstructionId> names_;  // of its instructions; other computations may use the same names
-  std::vector<std::pair<std::int64_t, InstructionId>> parameters_;  // of the open computation, by number
-  std::map<std::tuple<std::string_view, std::int64_t, int>, int> made_frames_;
-  std::string pending_;  // an instruction that continues on the next line: attributes may contain line feeds
-  // The instruction that is being read; members, so that they need no new memory.
-  std::string scratch_;
-  std::vector<std::string_view> calls_;
-  std::vector<ComputationId> called_;
-  std::vector<InstructionId> operands_;
 };
 
 }  // namespace
@@ -479,7 +465,7 @@ std::string ShapeAtLine(const HloModule& module, const ArrayShape& shape, Instru
   return line.file.empty() ? shape.shape : fmt::format("{} at {}:{}", shape.shape, line.file, line.line.value_or(0));
 }
 
-HloModule ReadHlo(ByteSource& source, const HloLimits& limits) { return HloReader(source, limits).Read(); }
+HloModule ReadHlo(ByteSource& source, const HloLimits& limits) { return HloReader{source, limits}.Read(); }
 
 int PartitionsOf(const HloModule& module) {
   return static_cast<int>(std::clamp<std::int64_t>(NumberIn(Attribute(module.header, "num_partitions")), 1, INT32_MAX));

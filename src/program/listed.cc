@@ -35,43 +35,43 @@ std::int64_t LengthWithMostBytes(const std::map<std::int64_t, std::int64_t>& byt
   return most == bytes.end() ? 0 : most->first;
 }
 
-class RowReader {
- public:
-  explicit RowReader(const ListedProgram& listed) : listed_(listed) {
-    for (const ListedValue& value : listed.values) {
-      trains_ =
-          trains_ || value.part == Part::kStacked || value.part == Part::kForward || value.part == Part::kBackward;
-    }
+struct RowReader {
+  const ListedProgram& listed;
+  bool trains = false;
+  std::int64_t batch = 0;     // 0: not found
+  std::int64_t sequence = 0;  // the same
+  double gaps = 0;            // bytes of fragmentation per byte of temporaries
+
+  std::vector<Effect> Estimates() {
+    trains = std::ranges::any_of(listed.values, [](const ListedValue& value) {
+      return value.part == Part::kStacked || value.part == Part::kForward || value.part == Part::kBackward;
+    });
     FindBatch();
     FindSequence();
     const std::int64_t temporaries = listed.need_bytes - listed.arguments_bytes - listed.fragmentation_bytes;
-    if (temporaries > 0) gaps_ = static_cast<double>(listed.fragmentation_bytes) / static_cast<double>(temporaries);
-  }
-
-  std::vector<Effect> Estimates() const {
+    if (temporaries > 0) gaps = static_cast<double>(listed.fragmentation_bytes) / static_cast<double>(temporaries);
     std::vector<Effect> changes;
-    if (batch_ > 1) changes.push_back(ShortenBatch("half_batch", 2));
-    if (batch_ > 1 && trains_) changes.push_back(ShortenBatch("batch_in_steps", std::min(kMicroBatches, batch_)));
-    if (sequence_ > 0) changes.push_back(HalveSequence());
+    if (batch > 1) changes.push_back(ShortenBatch("half_batch", 2));
+    if (batch > 1 && trains) changes.push_back(ShortenBatch("batch_in_steps", std::min(kMicroBatches, batch)));
+    if (sequence > 0) changes.push_back(HalveSequence());
     changes.push_back(Narrow());
-    if (std::ranges::any_of(listed_.values, IsSaved)) changes.push_back(RecomputeLoops());
+    if (std::ranges::any_of(listed.values, IsSaved)) changes.push_back(RecomputeLoops());
     return changes;
   }
 
- private:
   // The batch is the first dimension of computed values. In a program with gradients, considers only stacked and
   // forward values, since others may be gradients of weights.
   void FindBatch() {
     std::map<std::int64_t, std::int64_t> bytes;  // by length
-    for (const ListedValue& value : listed_.values) {
+    for (const ListedValue& value : listed.values) {
       const ArrayDims& dims = value.shape.dims;
-      const bool may_be_of_weights = trains_ && value.part != Part::kStacked && value.part != Part::kForward;
+      const bool may_be_of_weights = trains && value.part != Part::kStacked && value.part != Part::kForward;
       if (!IsComputed(value) || may_be_of_weights || dims.size() < First(value) + 2) continue;
-      const auto batch = std::find_if(dims.begin() + static_cast<std::ptrdiff_t>(First(value)), dims.end(),
-                                      [](std::int64_t length) { return length > 1; });
-      if (batch != dims.end()) bytes[*batch] += value.size;
+      const auto dim = std::find_if(dims.begin() + static_cast<std::ptrdiff_t>(First(value)), dims.end(),
+                                    [](std::int64_t length) { return length > 1; });
+      if (dim != dims.end()) bytes[*dim] += value.size;
     }
-    batch_ = LengthWithMostBytes(bytes);
+    batch = LengthWithMostBytes(bytes);
   }
 
   // The sequence is the number of steps of a long loop, else the length that attention scores have twice, else the
@@ -80,22 +80,22 @@ class RowReader {
     std::map<std::int64_t, std::int64_t> twice;
     std::map<std::int64_t, std::int64_t> next;
     std::map<std::int64_t, std::int64_t> steps;
-    for (const ListedValue& value : listed_.values) {
+    for (const ListedValue& value : listed.values) {
       const ArrayDims& dims = value.shape.dims;
       const std::size_t first = First(value);
       if (!IsComputed(value)) continue;
       if (first == 1 && !dims.empty() && dims[0] > kMostLayers) steps[dims[0]] += value.size;
       if (dims.size() == first + 4 && dims[first + 2] == dims[first + 3]) twice[dims[first + 2]] += value.size;
-      if (dims.size() == first + 3 && dims[first] == batch_) next[dims[first + 1]] += value.size;
+      if (dims.size() == first + 3 && dims[first] == batch) next[dims[first + 1]] += value.size;
     }
-    sequence_ = LengthWithMostBytes(!steps.empty() ? steps : !twice.empty() ? twice : next);
-    if (sequence_ < kShortest) sequence_ = 0;
+    sequence = LengthWithMostBytes(!steps.empty() ? steps : !twice.empty() ? twice : next);
+    if (sequence < kShortest) sequence = 0;
   }
 
   Effect Saving(const char* change, double bytes, std::int64_t parts = 0) const {
     Effect made{.change = change, .parts = parts};
-    made.saves_bytes = std::min(static_cast<std::int64_t>(bytes * (1 + gaps_)), listed_.need_bytes);
-    made.left_bytes = listed_.need_bytes - made.saves_bytes;
+    made.saves_bytes = std::min(static_cast<std::int64_t>(bytes * (1 + gaps)), listed.need_bytes);
+    made.left_bytes = listed.need_bytes - made.saves_bytes;
     return made;
   }
 
@@ -103,7 +103,7 @@ class RowReader {
   template <class Resize>
   Effect Resized(const char* change, std::int64_t parts, const Resize& resize) const {
     double saved = 0;
-    for (const ListedValue& value : listed_.values) {
+    for (const ListedValue& value : listed.values) {
       if (!IsComputed(value)) continue;
       ArrayDims dims = value.shape.dims;
       resize(value, &dims);
@@ -114,22 +114,22 @@ class RowReader {
 
   Effect ShortenBatch(const char* change, std::int64_t parts) const {
     return Resized(change, parts, [&](const ListedValue& value, ArrayDims* dims) {
-      auto batch = std::ranges::find(*dims, batch_);
-      if (batch == dims->end() && First(value) < dims->size()) {
+      auto dim = std::ranges::find(*dims, batch);
+      if (dim == dims->end() && First(value) < dims->size()) {
         // Batch and sequence may be merged into one dimension.
-        batch = dims->begin() + static_cast<std::ptrdiff_t>(First(value));
-        const bool of_weights = std::ranges::any_of(listed_.values, [&](const ListedValue& other) {
-          return other.part == Part::kConverted && HasLength(other, *batch);
+        dim = dims->begin() + static_cast<std::ptrdiff_t>(First(value));
+        const bool of_weights = std::ranges::any_of(listed.values, [&](const ListedValue& other) {
+          return other.part == Part::kConverted && HasLength(other, *dim);
         });
-        if (*batch <= batch_ || *batch % batch_ != 0 || of_weights || value.part == Part::kBackward) return;
+        if (*dim <= batch || *dim % batch != 0 || of_weights || value.part == Part::kBackward) return;
       }
-      if (batch != dims->end()) *batch = Shorter(*batch, parts);
+      if (dim != dims->end()) *dim = Shorter(*dim, parts);
     });
   }
 
   Effect HalveSequence() const {
     return Resized("half_sequence", 2, [&](const ListedValue&, ArrayDims* dims) {
-      std::ranges::replace(*dims, sequence_, Shorter(sequence_, 2));
+      std::ranges::replace(*dims, sequence, Shorter(sequence, 2));
     });
   }
 
@@ -139,28 +139,28 @@ class RowReader {
     std::int64_t narrow = 0;
     std::int64_t wide = 0;
     const auto is_of_batch = [&](const ListedValue& value) {
-      return IsComputed(value) && value.part != Part::kCopied && HasLength(value, batch_);
+      return IsComputed(value) && value.part != Part::kCopied && HasLength(value, batch);
     };
-    for (const ListedValue& value : listed_.values) {
+    for (const ListedValue& value : listed.values) {
       if (is_of_batch(value)) (value.shape.dtype == kBfloat16 ? narrow : wide) += value.size;
     }
     const bool mixed = narrow > wide / kMostlyNarrow;
     double saved = 0;
     bool wide_arguments = false;
     bool arguments_are_listed = false;
-    for (const ListedValue& value : listed_.values) {
+    for (const ListedValue& value : listed.values) {
       const bool is_f32 = value.shape.dtype == "f32";
       const bool narrowed = value.part == Part::kConverted && value.shape.dtype == kBfloat16;
       arguments_are_listed = arguments_are_listed || value.part == Part::kArgument;
       wide_arguments = wide_arguments || narrowed || (value.part == Part::kBackward && is_f32);
       if (narrowed) saved += static_cast<double>(value.size);  // the copy
-      const bool on_purpose = mixed && value.part != Part::kCopied && HasLength(value, batch_);
+      const bool on_purpose = mixed && value.part != Part::kCopied && HasLength(value, batch);
       if (!is_f32 || on_purpose) continue;
       const std::int64_t half = BytesWithElementBits(value.shape, 16).value_or(value.size);
       saved += static_cast<double>(value.size - std::min(value.size, half));
     }
     if (wide_arguments && !arguments_are_listed)
-      saved += static_cast<double>(listed_.arguments_bytes) / 2 / (1 + gaps_);  // arguments have no gaps
+      saved += static_cast<double>(listed.arguments_bytes) / 2 / (1 + gaps);  // arguments have no gaps
     return Saving("bfloat16", saved);
   }
 
@@ -173,7 +173,7 @@ class RowReader {
     std::int64_t carry = INT64_MAX;
     double stacks = 0;
     double comes_back = 0;
-    for (const ListedValue& value : listed_.values) {
+    for (const ListedValue& value : listed.values) {
       if (!IsSaved(value)) continue;
       const auto size = static_cast<double>(value.size);
       stacks += size;
@@ -181,21 +181,15 @@ class RowReader {
       carry = std::min(carry, value.size);
     }
     Effect made = Saving("recompute_layers", std::max(0.0, stacks - static_cast<double>(carry) - comes_back / 2));
-    made.spread_bytes = static_cast<std::int64_t>(comes_back / 2 * (1 + gaps_));
+    made.spread_bytes = static_cast<std::int64_t>(comes_back / 2 * (1 + gaps));
     return made;
   }
-
-  const ListedProgram& listed_;
-  bool trains_ = false;
-  std::int64_t batch_ = 0;     // 0: not found
-  std::int64_t sequence_ = 0;  // the same
-  double gaps_ = 0;            // bytes of fragmentation per byte of temporaries
 };
 
 }  // namespace
 
 std::vector<Effect> EstimateFromList(const ListedProgram& listed) {
-  return listed.values.empty() ? std::vector<Effect>() : RowReader(listed).Estimates();
+  return listed.values.empty() ? std::vector<Effect>() : RowReader{listed}.Estimates();
 }
 
 }  // namespace whyoom

@@ -30,9 +30,17 @@ std::optional<MemoryValue> ReadValue(std::string_view text) {
   return MemoryValue{{*size, *offset}, std::string(name), std::string(index), std::string(text)};
 }
 
-class MemoryReader {
- public:
-  explicit MemoryReader(const MemoryLimits& limits) : limits_(limits) {}
+struct MemoryReader {
+  MemoryLimits limits;
+  ModuleMemory memory;
+  bool inside = false;            // within an allocation whose values are kept
+  std::int64_t last_number = -1;  // of the last allocation
+  std::int64_t filled = 0;        // end of the values of the open allocation
+  std::size_t text_bytes = 0;
+  std::size_t kept = 0;                         // values
+  std::int64_t room = std::int64_t{1} << 57;    // for the sizes of further values
+  Arena places;                                 // "while.5{1}"
+  NameMap<std::vector<MemoryValue*>> by_place;  // the values of each name
 
   void ReadAssignment(ByteSource& source) {
     TextLines lines(source);
@@ -42,19 +50,19 @@ class MemoryReader {
       if (line.starts_with("allocation ")) {
         any = true;
         EndAllocation();
-        memory_.assignment_whole = ReadAllocation(line) && memory_.assignment_whole;
-      } else if (inside_ && line.starts_with(" value: ")) {
+        memory.assignment_whole = ReadAllocation(line) && memory.assignment_whole;
+      } else if (inside && line.starts_with(" value: ")) {
         if (std::optional<MemoryValue> value = ReadValue(line)) {
           AddValue(std::move(*value));
         } else {
-          memory_.assignment_whole = false;
+          memory.assignment_whole = false;
         }
       } else if (line.starts_with("Total bytes used")) {
         break;
       }
     }
     EndAllocation();
-    if (!any || !source.problem().empty()) memory_.assignment_whole = false;
+    if (!any || !source.problem().empty()) memory.assignment_whole = false;
   }
 
   void ReadRanges(ByteSource& source) {
@@ -70,16 +78,14 @@ class MemoryReader {
         whole = line.starts_with("  L");  // "  Live ranges at 5 (peak):" follows the list
         break;
       } else if (Take(&line, "HloLiveRange (max ")) {
-        memory_.schedule_length = TakeNumber(&line).value_or(0);
+        memory.schedule_length = TakeNumber(&line).value_or(0);
       } else {
         inside = line == "  BufferLiveRange:";
       }
     }
-    if (!whole || !source.problem().empty()) memory_.ranges_whole = false;
+    if (!whole || !source.problem().empty()) memory.ranges_whole = false;
   }
-  ModuleMemory Result() { return std::move(memory_); }
 
- private:
   // "allocation 7: size 512, color 5, page 0, parameter 1, shape |f32[8]| at ShapeIndex {0}, maybe-live-out:"
   // Returns false if the file is damaged.
   bool ReadAllocation(std::string_view text) {
@@ -107,50 +113,50 @@ class MemoryReader {
                                                 : AllocationKind::kTemporaries;
     if (!is_thread_local) AddAllocation(std::move(allocation), color);
     // If the numbers do not increase, the file contains two assignments, and the total would include both.
-    return *number > std::exchange(number_, *number);
+    return *number > std::exchange(last_number, *number);
   }
 
   void AddAllocation(MemoryAllocation allocation, std::int64_t color) {
-    if (color == kHostMemorySpace) memory_.host_bytes = SaturatingAdd(memory_.host_bytes, allocation.size);
+    if (color == kHostMemorySpace) memory.host_bytes = SaturatingAdd(memory.host_bytes, allocation.size);
     if (color != 0) return;
-    memory_.need_bytes = SaturatingAdd(memory_.need_bytes, allocation.size);
-    if (memory_.allocations.size() >= limits_.values) {
-      memory_.over_limit = true;
+    memory.need_bytes = SaturatingAdd(memory.need_bytes, allocation.size);
+    if (memory.allocations.size() >= limits.values) {
+      memory.over_limit = true;
       return;
     }
-    memory_.allocations.push_back(std::move(allocation));
-    inside_ = true;
-    filled_ = 0;
+    memory.allocations.push_back(std::move(allocation));
+    inside = true;
+    filled = 0;
   }
 
   // The values fill an allocation to its end. If they do not, the file was truncated. A small gap is accepted, since
   // users who share a dump may remove small values.
   void EndAllocation() {
-    if (!inside_) return;
-    inside_ = false;
+    if (!inside) return;
+    inside = false;
     constexpr std::int64_t kLittle = std::int64_t{1} << 20;
-    const std::int64_t size = memory_.allocations.back().size;
-    if (size - std::min(filled_, size) > std::max(kLittle, size / 256)) memory_.assignment_whole = false;
+    const std::int64_t size = memory.allocations.back().size;
+    if (size - std::min(filled, size) > std::max(kLittle, size / 256)) memory.assignment_whole = false;
   }
 
   void AddValue(MemoryValue value) {
-    MemoryAllocation& allocation = memory_.allocations.back();
-    filled_ = std::max(filled_, SaturatingAdd(value.offset, value.size));
-    if (value.size < limits_.smallest && value.size != allocation.size) return;
-    if (kept_ >= limits_.values || text_bytes_ > limits_.text_bytes) {
-      memory_.over_limit = true;
+    MemoryAllocation& allocation = memory.allocations.back();
+    filled = std::max(filled, SaturatingAdd(value.offset, value.size));
+    if (value.size < limits.smallest && value.size != allocation.size) return;
+    if (kept >= limits.values || text_bytes > limits.text_bytes) {
+      memory.over_limit = true;
       return;
     }
-    ++kept_;
-    text_bytes_ += value.name.size() + value.index.size() + value.shape.size();
-    value.size = std::min(value.size, room_);
-    room_ -= value.size;
+    ++kept;
+    text_bytes += value.name.size() + value.index.size() + value.shape.size();
+    value.size = std::min(value.size, room);
+    room -= value.size;
     allocation.values.push_back(std::move(value));
   }
 
   void IndexValues() {
-    for (MemoryAllocation& allocation : memory_.allocations) {
-      for (MemoryValue& value : allocation.values) by_place_[places_.Keep(value.name + value.index)].push_back(&value);
+    for (MemoryAllocation& allocation : memory.allocations) {
+      for (MemoryValue& value : allocation.values) by_place[places.Keep(value.name + value.index)].push_back(&value);
     }
   }
 
@@ -161,13 +167,13 @@ class MemoryReader {
     const std::optional<std::int64_t> first = TakeNumberAfter(&numbers, ":");
     const std::optional<std::int64_t> last = TakeNumberAfter(&numbers, "-");
     if (!first || !last || *last < *first || !numbers.empty()) {
-      memory_.ranges_whole = false;
+      memory.ranges_whole = false;
       return;
     }
     if (place.ends_with("{}")) place.remove_suffix(2);
-    const auto* found = Find(by_place_, place);
+    const auto* found = Find(by_place, place);
     if (found == nullptr) {
-      if (memory_.ranges_without_value.size() < kMostWithoutValue) memory_.ranges_without_value.emplace_back(place);
+      if (memory.ranges_without_value.size() < kMostWithoutValue) memory.ranges_without_value.emplace_back(place);
       return;
     }
     for (MemoryValue* value : *found) {
@@ -176,17 +182,6 @@ class MemoryReader {
       value->last = *last;
     }
   }
-
-  MemoryLimits limits_;
-  ModuleMemory memory_;
-  bool inside_ = false;       // within an allocation whose values are kept
-  std::int64_t number_ = -1;  // of the last allocation
-  std::int64_t filled_ = 0;   // end of the values of the open allocation
-  std::size_t text_bytes_ = 0;
-  std::size_t kept_ = 0;                         // values
-  std::int64_t room_ = std::int64_t{1} << 57;    // for the sizes of further values
-  Arena places_;                                 // "while.5{1}"
-  NameMap<std::vector<MemoryValue*>> by_place_;  // the values of each name
 };
 
 }  // namespace
@@ -198,10 +193,10 @@ std::pair<std::string_view, std::string_view> SplitPlace(std::string_view place)
 }
 
 ModuleMemory ReadMemory(ByteSource& assignment, ByteSource* ranges, const MemoryLimits& limits) {
-  MemoryReader reader(limits);
+  MemoryReader reader{limits};
   reader.ReadAssignment(assignment);
   if (ranges != nullptr) reader.ReadRanges(*ranges);
-  return reader.Result();
+  return std::move(reader.memory);
 }
 
 }  // namespace whyoom

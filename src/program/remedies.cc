@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "text/numbers.h"
@@ -73,9 +72,8 @@ bool ConsistsOfPieces(const Simulator& simulator) {
 }
 
 // The additional memory for gradients that are summed over the pieces. Gradients that are live at the peak become the
-// sums. The sums are complete before any weight is updated, so they can use the memory of the new weights and state
-// unless other temporaries use it.
-std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes, std::int64_t parts) {
+// sums.
+std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes) {
   const Program& program = simulator.program;
   const Semantics& semantics = simulator.semantics;
   std::set<std::string_view> outputs;  // shapes; a frozen weight is not returned and has no gradient
@@ -86,14 +84,10 @@ std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes, std::i
         outputs.contains(program.ShapeOf(parameter.array).shape))
       sums += parameter.size;
   }
-  std::int64_t temporaries = 0;
   for (const Buffer* buffer : simulator.compiled.LiveAtPeak(sizes)) {
-    if (!buffer->is_output) temporaries += buffer->size / parts;
     if (semantics.KindOf(buffer->values.front()) == ValueKind::kGradients) sums -= buffer->size;
   }
-  std::int64_t free = 0;
-  for (const Buffer& buffer : simulator.compiled.buffers) free += buffer.is_output ? buffer.size : 0;
-  return std::max<std::int64_t>(0, sums - std::max<std::int64_t>(0, free - temporaries));
+  return std::max<std::int64_t>(0, sums);
 }
 
 // `once`: if an array has the axis twice, cuts only one dimension.
@@ -114,7 +108,7 @@ std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Ax
                            .parts = parts,
                            .axis = axis};
   KeepOutputs(program, &modified.sizes);  // results of all pieces are concatenated
-  modified.more = GradientSums(simulator, modified.sizes, parts) + pieces;
+  modified.more = GradientSums(simulator, modified.sizes) + pieces;
   return modified;
 }
 
@@ -124,9 +118,8 @@ bool ComputesIn(const HloModule& before, std::string_view dtype) {
   double others = 0;
   for (const HloInstruction& instruction : before.instructions) {
     if (!instruction.Is({"dot", "convolution"}) || instruction.operands.empty()) continue;
-    const HloShape& shape = before.ShapeOf(instruction.operands[0]);
-    if (shape.is_tuple) continue;
-    (shape.array.dtype == dtype ? such : others) += static_cast<double>(ElementCount(shape.array));
+    const ArrayShape& shape = before.ShapeOf(instruction.operands[0]).array;
+    (shape.dtype == dtype ? such : others) += static_cast<double>(ElementCount(shape));
   }
   return such > others;
 }
@@ -258,11 +251,9 @@ std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator) {
 
 std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator) {
   // An array must be in memory as a whole to be sent. Without the transfer it is usually fused, and so are its inputs.
-  const std::vector<ArrayDims> sent = SentToHost(simulator.program);
-  if (sent.empty()) return std::nullopt;
   std::set<std::int64_t> counts;  // elements
-  for (const ArrayDims& dims : sent)
-    counts.insert(std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>()));
+  for (const ArrayShape* sent : SentToHost(simulator.program)) counts.insert(ElementCount(*sent));
+  if (counts.empty()) return std::nullopt;
   // The parts on each device are gathered to be sent.
   const HloModule& module = simulator.program.module;
   for (const InstructionId id : module.instructions.ids()) {
@@ -377,13 +368,12 @@ Sizes Simulator::Scaled(const Axis& axis, Ratio ratio) const {
   return Resized([&](const ProgramValue& value) { return sizes[semantics.ClassOf(value.id)]; });
 }
 
-std::vector<ArrayDims> SentToHost(const Program& program) {
-  std::vector<ArrayDims> sent;
+std::vector<const ArrayShape*> SentToHost(const Program& program) {
+  std::vector<const ArrayShape*> sent;
   for (const InstructionId transfer : HostTransfers(program.module)) {
     const std::span<const InstructionId> operands = program.At(transfer).operands;
-    if (operands.empty()) continue;
-    const HloShape& shape = program.module.ShapeOf(operands[0]);
-    if (!shape.is_tuple && !shape.array.dims.empty()) sent.push_back(shape.array.dims);
+    if (operands.empty() || program.module.ShapeOf(operands[0]).array.dims.empty()) continue;
+    sent.push_back(&program.module.ShapeOf(operands[0]).array);
   }
   return sent;
 }

@@ -119,8 +119,8 @@ std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const Arr
 // that fill a 32-bit word. Returns nullopt if the element type is unknown.
 std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits);
 
-// The dimensions of the arrays that are sent to the host.
-std::vector<ArrayDims> SentToHost(const Program& program);
+// The arrays that are sent to the host.
+std::vector<const ArrayShape*> SentToHost(const Program& program);
 
 // estimates.cc: the memory by kind, the sizes that would fit, and the effect of each remedy.
 

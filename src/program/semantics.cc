@@ -1,12 +1,12 @@
 #include "program/semantics.h"
 
-#include <cctype>
 #include <iterator>
 #include <map>
 #include <span>
 #include <tuple>
 
 #include "text/regex_options.h"
+#include "text/utf8.h"
 
 namespace whyoom {
 namespace {
@@ -56,15 +56,11 @@ bool Share(const Groups& a, const Groups& b) { return std::ranges::find_first_of
 
 // Splits the path of a program's argument, "state['opt_state'][0].mu", into words in lower case.
 std::vector<std::string> PathWords(const std::string& path) {
-  std::vector<std::string> words(1);
-  for (const char c : path) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
-      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else if (!words.back().empty()) {
-      words.emplace_back();
-    }
-  }
-  if (words.back().empty()) words.pop_back();
+  static const Regex word(R"((\w+))");
+  const std::string lower = LowerAscii(path);
+  re2::StringPiece rest = lower;
+  std::vector<std::string> words;
+  for (std::string found; re2::RE2::FindAndConsume(&rest, word, &found);) words.push_back(found);
   return words;
 }
 
@@ -88,9 +84,15 @@ Role NamedRole(const std::string& path, const std::string& dtype, const RoleWord
 }
 
 // Fills the Semantics that it is.
-class SemanticsFinder : public Semantics {
- public:
-  SemanticsFinder(const Program& of, const RoleWords& role_words) : Semantics{of} {
+struct SemanticsFinder : Semantics {
+  std::vector<ClassId> large;  // arrays of at least kLargeEnough bytes
+  Indexed<GroupId, unsigned> uses;
+  std::vector<Axis> softmaxes;        // dimensions along which the program takes a softmax or argmax
+  std::set<ArrayDims> weight_dims;    // sorted dimensions of weights: per device, unsharded, and of one layer
+  std::set<ComputationId> gathering;  // that contain an all-gather
+  std::set<FactorIds> addressed;  // dimensions that a gather indexes, or of which the program takes parts by position
+
+  void Find(const RoleWords& role_words) {
     const std::vector<HloInstruction>& instructions = program.module.instructions;
     trains = std::ranges::any_of(instructions,
                                  [](const HloInstruction& instruction) { return IsGradient(instruction.op_name); });
@@ -108,7 +110,6 @@ class SemanticsFinder : public Semantics {
     FindKinds();
   }
 
- private:
   // How the program uses a group of dimensions; a bit for each use.
   enum Use : unsigned {
     kOfWeights = 1,     // a feature: weights or optimizer state have it
@@ -121,12 +122,12 @@ class SemanticsFinder : public Semantics {
   };
 
   void Mark(const Groups& groups, unsigned use) {
-    for (const GroupId group : groups) uses_[group] |= use;
+    for (const GroupId group : groups) uses[group] |= use;
   }
   void Mark(const ArrayGroups& array, unsigned use) {
     for (const Groups& groups : array) Mark(groups, use);
   }
-  bool Is(GroupId group, unsigned use) const { return (uses_[group] & use) != 0; }
+  bool Is(GroupId group, unsigned use) const { return (uses[group] & use) != 0; }
   bool AnyIs(const Groups& groups, unsigned use) const {
     return std::ranges::any_of(groups, [&](GroupId group) { return Is(group, use); });
   }
@@ -146,7 +147,7 @@ class SemanticsFinder : public Semantics {
       const ClassId id = found->second;
       if (is_new)
         classes.push_back({.shape = shape, .groups = std::get<ArrayGroups>(found->first), .size = value.size});
-      if (is_new && shape != nullptr && value.size >= kLargeEnough) large_.push_back(id);
+      if (is_new && shape != nullptr && value.size >= kLargeEnough) large.push_back(id);
       ++classes[id].count;
       class_of.push_back(id);
     }
@@ -168,7 +169,7 @@ class SemanticsFinder : public Semantics {
 
   std::int64_t BytesWith(const Axis& axis) const {
     std::int64_t bytes = 0;
-    for (const ClassId id : large_) {
+    for (const ClassId id : large) {
       const ValueClass& arrays = classes[id];
       if (DimensionsOf(arrays.groups, axis) != 0) bytes += arrays.count * arrays.size;
     }
@@ -178,7 +179,7 @@ class SemanticsFinder : public Semantics {
   // Propagation may lose an axis. Returns another of the same size if it has over ten times the bytes, else `axis`.
   Axis Restored(const Axis& axis) const {
     std::map<Groups, std::int64_t> found;
-    for (const ClassId id : large_) {
+    for (const ClassId id : large) {
       const ValueClass& arrays = classes[id];
       const ArrayDims& dims = arrays.shape->dims;
       for (std::size_t dim = 0; dim < dims.size(); ++dim) {
@@ -191,7 +192,7 @@ class SemanticsFinder : public Semantics {
   }
 
   void FindUses() {
-    uses_.resize(program.dimensions.factors.next().value);
+    uses.resize(program.dimensions.factors.next().value);
     for (const ProgramParameter& parameter : program.parameters) {
       if (IsState(parameter))
         Mark(GroupsOf(parameter), GroupsOf(parameter).size() > 2 ? kOfWeights | kOfMatrices : kOfWeights);
@@ -203,7 +204,7 @@ class SemanticsFinder : public Semantics {
       if (RoleOf(parameter) != Role::kInput || dtype == kBfloat16 || dtype == "f16" || dtype == "f32") continue;
       // A table of learned positions has a dimension of the tokens, which is no feature.
       for (const Groups& groups : array) {
-        for (const GroupId group : groups) uses_[group] &= ~unsigned{kOfWeights};
+        for (const GroupId group : groups) uses[group] &= ~unsigned{kOfWeights};
       }
     }
     for (const Loop& loop : program.dimensions.loops) {
@@ -216,7 +217,7 @@ class SemanticsFinder : public Semantics {
   void FindUsesOf(InstructionId instruction) {
     const HloModule& module = program.module;
     const HloInstruction& is = program.At(instruction);
-    if (is.opcode.starts_with("all-gather")) gathering_.insert(is.computation);
+    if (is.opcode.starts_with("all-gather")) gathering.insert(is.computation);
     if (FindsLargest(module, is)) AddSoftmax(is);
     if (is.operands.empty() || program.dimensions.LeafCount(instruction) == 0) return;
     if (is.Is({"slice", "pad", "concatenate"})) FindShifted(instruction);
@@ -244,12 +245,12 @@ class SemanticsFinder : public Semantics {
     const std::vector<FactorIds> dims = program.dimensions.FactorsOf({is.operands[0], 0});
     // With several indices, as in a vmap, one of them counts the examples. A slice has none.
     const std::vector<std::int64_t> along = Integers(Attribute(is.attributes, "start_index_map"));
-    if (along.size() == 1 && along[0] >= 0 && std::cmp_less(along[0], dims.size())) addressed_.insert(dims[along[0]]);
+    if (along.size() == 1 && along[0] >= 0 && std::cmp_less(along[0], dims.size())) addressed.insert(dims[along[0]]);
     // The partitioner makes slices, too, which have the name of another operation.
     if (!is.op_name.ends_with("dynamic_slice")) return;
     const std::vector<std::int64_t> taken = Integers(Attribute(is.attributes, "dynamic_slice_sizes"));
     for (std::size_t dim = 0; dim < std::min(dims.size(), taken.size()); ++dim) {
-      if (taken[dim] > 1 && taken[dim] < program.ShapeOf({is.operands[0], 0}).dims[dim]) addressed_.insert(dims[dim]);
+      if (taken[dim] > 1 && taken[dim] < program.ShapeOf({is.operands[0], 0}).dims[dim]) addressed.insert(dims[dim]);
     }
   }
 
@@ -259,8 +260,8 @@ class SemanticsFinder : public Semantics {
     for (const std::int64_t dim : Integers(Attribute(is.attributes, "dimensions"))) {
       if (dim < 0 || std::cmp_greater_equal(dim, groups.size()) || groups[dim].empty()) continue;
       Axis along = MakeAxis(groups[dim], program.ShapeOf(array).dims[dim]);
-      if (softmaxes_.size() < kMostKinds && std::ranges::find(softmaxes_, along) == softmaxes_.end())
-        softmaxes_.push_back(std::move(along));
+      if (softmaxes.size() < kMostKinds && std::ranges::find(softmaxes, along) == softmaxes.end())
+        softmaxes.push_back(std::move(along));
     }
   }
 
@@ -274,7 +275,7 @@ class SemanticsFinder : public Semantics {
         if (IsState(parameter) || (lenience == 0 && RoleOf(parameter) != Role::kInput)) continue;
         const std::vector<FactorIds> dims = program.dimensions.FactorsOf(parameter.array);
         // A scalar, a batch of 1, or a table.
-        if (dims.empty() || dims[0].empty() || addressed_.contains(dims[0])) continue;
+        if (dims.empty() || dims[0].empty() || addressed.contains(dims[0])) continue;
         const Axis axis = AxisOf(parameter, 0);
         if (AnyIs(axis.groups, lenience < 2 ? kNoExamples | kOfWeights : unsigned{kNoExamples})) continue;
         if (seen.size() >= kMostKinds || !seen.emplace(axis.groups, axis.size).second) continue;
@@ -355,7 +356,7 @@ class SemanticsFinder : public Semantics {
     if (!is_of_tokens()) return;
     Mark({batch.groups, sequence.groups}, kOfArguments);
     for (const ArrayGroups& array : parameter_groups) Mark(array, kOfArguments);
-    for (const ClassId id : large_) {
+    for (const ClassId id : large) {
       if (!HasFeature(classes[id].groups)) continue;
       for (const Groups& groups : classes[id].groups) {
         if (groups.size() == 1 && AllAre(groups, kCompared) && !AnyIs(groups, kOfArguments)) slots.insert(groups[0]);
@@ -374,7 +375,7 @@ class SemanticsFinder : public Semantics {
   void FindAttention() {
     // The vocabulary is the dimension that a maximum reduces, for a softmax, and that a weight has. Features are not
     // reduced by a maximum. The experts of a router are, but an expert has a matrix, while a class has only a row.
-    for (const Axis& along : softmaxes_) {
+    for (const Axis& along : softmaxes) {
       if (AnyIs(along.groups, kOfWeights) && !AnyIs(along.groups, kOfMatrices) && along.size > vocabulary.size)
         vocabulary = along;
     }
@@ -396,7 +397,7 @@ class SemanticsFinder : public Semantics {
           summed.empty() || !AllAre(summed, kOfWeights))
         continue;
       const auto is_of_keys = [&](const Axis& along) { return Share(along.groups, keys); };
-      if (IsAttention(program.At(product.instruction).op_name) || std::ranges::any_of(softmaxes_, is_of_keys))
+      if (IsAttention(program.At(product.instruction).op_name) || std::ranges::any_of(softmaxes, is_of_keys))
         attention.insert({queries, keys});
     }
   }
@@ -443,11 +444,11 @@ class SemanticsFinder : public Semantics {
       ArrayDims dims = program.ShapeOf(parameter.array).dims;
       ArrayDims whole = parameter.WholeDims(dims);
       for (ArrayDims* of : {&dims, &whole}) {
-        weight_dims_.insert(SortedDims(*of));
+        weight_dims.insert(SortedDims(*of));
         for (std::size_t d = 0; of->size() > 2 && d < of->size(); ++d) {
           ArrayDims layer = *of;
           layer.erase(layer.begin() + static_cast<std::ptrdiff_t>(d));
-          weight_dims_.insert(SortedDims(std::move(layer)));
+          weight_dims.insert(SortedDims(std::move(layer)));
         }
       }
     }
@@ -462,12 +463,12 @@ class SemanticsFinder : public Semantics {
       if (Has(value.id, vocabulary)) return ValueKind::kLogits;
       return trains && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;
     }
-    const bool of_weights = weight_dims_.contains(SortedDims(program.ShapeOf(value.array).dims));
+    const bool of_weights = weight_dims.contains(SortedDims(program.ShapeOf(value.array).dims));
     const bool has_weight_dims = std::ranges::all_of(
         groups, [&](const Groups& dimension) { return dimension.empty() || AnyIs(dimension, kOfWeights); });
     const bool gathers = is.opcode.starts_with("all-gather") ||
                          ((is.opcode == "fusion" || is.opcode.starts_with("async-")) &&
-                          std::ranges::any_of(is.calls, [&](ComputationId id) { return gathering_.contains(id); }));
+                          std::ranges::any_of(is.calls, [&](ComputationId id) { return gathering.contains(id); }));
     if (gathers && (of_weights || has_weight_dims)) return ValueKind::kGatheredWeights;
     if (of_weights) return IsBackward(made_by) ? ValueKind::kGradients : ValueKind::kTemporaries;
     return trains && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;
@@ -492,19 +493,14 @@ class SemanticsFinder : public Semantics {
                                                                    : argument->second);
     }
   }
-
-  std::vector<ClassId> large_;  // arrays of at least kLargeEnough bytes
-  Indexed<GroupId, unsigned> uses_;
-  std::vector<Axis> softmaxes_;        // dimensions along which the program takes a softmax or argmax
-  std::set<ArrayDims> weight_dims_;    // sorted dimensions of weights: per device, unsharded, and of one layer
-  std::set<ComputationId> gathering_;  // that contain an all-gather
-  std::set<FactorIds> addressed_;  // dimensions that a gather indexes, or of which the program takes parts by position
 };
 
 }  // namespace
 
 Semantics FindSemantics(const Program& program, const RoleWords& role_words) {
-  return SemanticsFinder(program, role_words);
+  SemanticsFinder finder{{program}};
+  finder.Find(role_words);
+  return finder;
 }
 
 bool Contains(const Groups& dimension, const Groups& groups) {

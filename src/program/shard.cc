@@ -81,71 +81,70 @@ struct MeshUse {
 std::string AxisText(const std::string& axis) { return fmt::format("mesh axis '{}'", axis); }
 
 // Tries ways to split arrays over a mesh axis that does not split them yet, and keeps the one that leaves least.
-class Splitter {
- public:
-  // `devices` is the length of the mesh axis if the program has no mesh, or by what it grows.
-  Splitter(const Simulator& simulator, std::int64_t devices)
-      : simulator_(simulator),
-        program_(simulator.program),
-        semantics_(simulator.semantics),
-        use_(simulator),
-        devices_(devices) {}
+struct Splitter {
+  const Simulator& simulator;
+  std::int64_t devices;  // the length of the mesh axis if the program has no mesh, or by what it grows
+  const Program& program = simulator.program;
+  const Semantics& semantics = simulator.semantics;
+  const MeshUse use = MeshUse(simulator);
+  std::optional<ModifiedProgram> best = {};
+  std::string best_over = {};  // the mesh axis that `best` splits over; empty if it has no name
+  std::int64_t least = 0;
 
   std::optional<ModifiedProgram> Best() {
-    for (const auto& [axis, devices] : use_.mesh.empty() ? Mesh{{"", devices_}} : use_.mesh) {
-      TryState(axis, devices);
-      const Axis batch = semantics_.batch;
-      const bool by_batch = !use_.any_split && batch && batch.size % devices == 0;
-      if (by_batch) TryDimension(batch, axis, devices);
+    for (const auto& [axis, length] : use.mesh.empty() ? Mesh{{"", devices}} : use.mesh) {
+      TryState(axis, length);
+      const Axis batch = semantics.batch;
+      const bool by_batch = !use.any_split && batch && batch.size % length == 0;
+      if (by_batch) TryDimension(batch, axis, length);
       // If splitting the batch saves much, that is the usual way.
-      if (!by_batch || simulator_.need_bytes - least_ < simulator_.need_bytes / 4) TryLongDimensions(axis, devices);
+      if (!by_batch || simulator.need_bytes - least < simulator.need_bytes / 4) TryLongDimensions(axis, length);
     }
-    if (best_) best_->split = SplitOf(*best_);
-    return std::move(best_);
+    if (best) best->split = SplitOf(*best);
+    return std::move(best);
   }
 
   // Lengthens one axis of the mesh: arrays that it splits are split further, unless they are gathered.
   std::optional<ModifiedProgram> Lengthen() {
-    if (use_.mesh.empty() && program_.partitions <= 1) return Best();
-    for (const auto& [axis, devices] : use_.mesh) {
-      Consider({.sizes = simulator_.Resized([&, axis = axis](const ProgramValue& value) {
-                  return use_.Splits(axis, value.array) ? value.size / devices_ : value.size;
+    if (use.mesh.empty() && program.partitions <= 1) return Best();
+    for (const auto& [axis, length] : use.mesh) {
+      Consider({.sizes = simulator.Resized([&, axis = axis](const ProgramValue& value) {
+                  return use.Splits(axis, value.array) ? value.size / devices : value.size;
                 }),
-                .parts = devices_,
-                .of_state = use_.of_weights.contains(axis)},
+                .parts = devices,
+                .of_state = use.of_weights.contains(axis)},
                axis);
     }
-    if (best_ && !SpecText({{best_over_}}).empty()) best_->split = {.mesh_axis = AxisText(best_over_)};
-    return std::move(best_);
+    if (best && !SpecText({{best_over}}).empty()) best->split = {.mesh_axis = AxisText(best_over)};
+    return std::move(best);
   }
 
- private:
   void Consider(ModifiedProgram modified, const std::string& axis) {
-    if (simulator_.IsStopped()) return;
+    if (simulator.IsStopped()) return;
     // Arrays that are sent to the host are gathered first.
-    for (const ArrayDims& dims : SentToHost(program_)) {
-      for (const ProgramValue& value : program_.values) {
-        if (value.array && program_.ShapeOf(value.array).dims == dims) modified.sizes[value.id] = value.size;
+    for (const ArrayShape* sent : SentToHost(program)) {
+      for (const ProgramValue& value : program.values) {
+        if (value.array && program.ShapeOf(value.array).dims == sent->dims) modified.sizes[value.id] = value.size;
       }
     }
-    const std::int64_t left = simulator_.EstimateOf(modified).left_bytes;
-    if (best_ && left >= least_) return;
-    least_ = left;
-    best_over_ = axis;
-    best_ = std::move(modified);
+    const std::int64_t left = simulator.EstimateOf(modified).left_bytes;
+    if (best && left >= least) return;
+    least = left;
+    best_over = axis;
+    best = std::move(modified);
   }
 
   // Shards weights, optimizer state and gradients over the axis.
   void TryState(const std::string& axis, std::int64_t devices) {
     std::set<std::pair<std::string_view, ArrayGroups>> split;
-    for (const ProgramParameter& parameter : program_.parameters) {
-      if (semantics_.IsState(parameter) && CanSplit(parameter, axis, devices))
-        split.insert({program_.ShapeOf(parameter.array).shape, semantics_.GroupsOf(parameter)});
+    for (const ProgramParameter& parameter : program.parameters) {
+      if (semantics.IsState(parameter) && CanSplit(parameter, axis, devices))
+        split.insert({program.ShapeOf(parameter.array).shape, semantics.GroupsOf(parameter)});
     }
     if (split.empty()) return;
     Consider(
-        {.sizes = simulator_.Resized([&](const ProgramValue& value) {
-           const bool is_split = split.contains({program_.ShapeOf(value.array).shape, semantics_.GroupsOf(value.id)});
+        {.sizes = simulator.Resized([&](const ProgramValue& value) {
+           const bool is_split = split.contains({program.ShapeOf(value.array).shape, semantics.GroupsOf(value.id)});
            return is_split ? value.size / devices : value.size;
          }),
          .parts = devices,
@@ -154,7 +153,7 @@ class Splitter {
   }
 
   bool CanSplit(const ProgramParameter& parameter, const std::string& axis, std::int64_t devices) const {
-    const ArrayDims& dims = program_.ShapeOf(parameter.array).dims;
+    const ArrayDims& dims = program.ShapeOf(parameter.array).dims;
     return std::ranges::none_of(parameter.axes, [&](const auto& axes) { return std::ranges::count(axes, axis) > 0; }) &&
            std::ranges::any_of(dims, [&](std::int64_t dim) { return dim > 0 && dim % devices == 0; });
   }
@@ -162,11 +161,11 @@ class Splitter {
   // Splits the dimensions of the largest arrays.
   void TryLongDimensions(const std::string& axis, std::int64_t devices) {
     std::set<Groups> found;
-    for (const Buffer* buffer : simulator_.compiled.LiveAtPeak()) {
-      if (buffer->size < simulator_.need_bytes / 20) continue;
-      for (const Groups& groups : semantics_.GroupsOf(buffer->values.front())) {
+    for (const Buffer* buffer : simulator.compiled.LiveAtPeak()) {
+      if (buffer->size < simulator.need_bytes / 20) continue;
+      for (const Groups& groups : semantics.GroupsOf(buffer->values.front())) {
         std::int64_t size = 1;
-        for (const GroupId group : groups) size *= program_.dimensions.factors.size(group);
+        for (const GroupId group : groups) size *= program.dimensions.factors.size(group);
         if (size % devices == 0 && !groups.empty()) found.insert(groups);
       }
     }
@@ -175,9 +174,9 @@ class Splitter {
 
   // Splits values along a dimension, unless the mesh axis already splits them.
   void TryDimension(const Axis& dimension, const std::string& axis, std::int64_t devices) {
-    const Sizes split = simulator_.Scaled(dimension, {.of = devices, .once = true});
-    Consider({.sizes = simulator_.Resized([&](const ProgramValue& value) {
-                return use_.Splits(axis, value.array) ? value.size : split[value.id];
+    const Sizes split = simulator.Scaled(dimension, {.of = devices, .once = true});
+    Consider({.sizes = simulator.Resized([&](const ProgramValue& value) {
+                return use.Splits(axis, value.array) ? value.size : split[value.id];
               }),
               .parts = devices,
               .axis = dimension},
@@ -187,28 +186,28 @@ class Splitter {
   // How the largest value is split: of state an argument, otherwise a value at the peak. Nothing if the mesh is
   // unknown.
   std::optional<ArraySplit> SplitOf(const ModifiedProgram& modified) const {
-    if (best_over_.empty()) return std::nullopt;
+    if (best_over.empty()) return std::nullopt;
     const ProgramValue* largest = nullptr;
     const auto consider = [&](const std::vector<ValueId>& ids) {
       for (const ValueId id : ids) {
-        const ProgramValue& value = program_.values[id];
+        const ProgramValue& value = program.values[id];
         const bool is_split = value.array && modified.sizes[id] < value.size;
         if (is_split && (largest == nullptr || value.size > largest->size)) largest = &value;
       }
     };
     if (modified.of_state) {
-      for (const ProgramParameter& one : program_.parameters) consider(program_.values_of[one.array.instruction]);
+      for (const ProgramParameter& one : program.parameters) consider(program.values_of[one.array.instruction]);
     } else {
-      for (const Buffer* buffer : simulator_.compiled.LiveAtPeak()) consider(buffer->values);
+      for (const Buffer* buffer : simulator.compiled.LiveAtPeak()) consider(buffer->values);
     }
     return largest == nullptr ? std::nullopt : SplitOf(*largest, modified);
   }
 
   // Splits the dimension that is the axis or, if there is no such axis, the longest one that no mesh axis splits.
   std::optional<ArraySplit> SplitOf(const ProgramValue& value, const ModifiedProgram& modified) const {
-    const std::vector<AxisNames> axes = use_.AxesOf(value.array);
-    const std::uint32_t along = modified.axis ? semantics_.DimensionsOf(value.id, modified.axis) : 0;
-    const ArrayDims& dims = program_.ShapeOf(value.array).dims;
+    const std::vector<AxisNames> axes = use.AxesOf(value.array);
+    const std::uint32_t along = modified.axis ? semantics.DimensionsOf(value.id, modified.axis) : 0;
+    const ArrayDims& dims = program.ShapeOf(value.array).dims;
     std::optional<std::size_t> best;
     for (std::size_t dim = 0; dim < dims.size(); ++dim) {
       const bool is_axis = (along >> dim & 1) != 0 && !best;
@@ -218,34 +217,25 @@ class Splitter {
     if (!best) return std::nullopt;
     std::vector<std::vector<std::string>> names;
     for (const AxisNames& of_dim : axes) names.emplace_back(of_dim.begin(), of_dim.end());
-    names[*best].push_back(best_over_);
+    names[*best].push_back(best_over);
     std::ranges::sort(names[*best]);
-    ArraySplit split{.mesh_axis = AxisText(best_over_),
-                     .array = program_.NameOf(value.array),
-                     .is_argument = program_.InstructionOf(value).opcode == "parameter",
+    ArraySplit split{.mesh_axis = AxisText(best_over),
+                     .array = program.NameOf(value.array),
+                     .is_argument = program.InstructionOf(value).opcode == "parameter",
                      .spec = SpecText(names)};
     return split.spec.empty() ? std::nullopt : std::optional(std::move(split));
   }
-
-  const Simulator& simulator_;
-  const Program& program_;
-  const Semantics& semantics_;
-  const MeshUse use_;
-  const std::int64_t devices_;
-  std::optional<ModifiedProgram> best_;
-  std::string best_over_;  // the mesh axis that `best_` splits over; empty if it has no name
-  std::int64_t least_ = 0;
 };
 
 }  // namespace
 
 std::optional<ModifiedProgram> MoreDevices(const Simulator& simulator, std::int64_t times) {
-  return Splitter(simulator, times).Lengthen();
+  return Splitter{simulator, times}.Lengthen();
 }
 
 std::optional<ModifiedProgram> Shard(const Simulator& simulator, std::int64_t devices) {
   if (!simulator.program.IsForMesh()) return std::nullopt;  // the user may have only one device
-  return Splitter(simulator, devices).Best();
+  return Splitter{simulator, devices}.Best();
 }
 
 }  // namespace whyoom

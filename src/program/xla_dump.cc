@@ -9,9 +9,7 @@
 #include <system_error>
 
 #include "input/byte_source.h"
-#include "program/buffer_assignment.h"
 #include "program/dump_files.h"
-#include "program/memory.h"
 #include "program/remedies.h"
 #include "text/quantity.h"
 #include "text/regex_options.h"
@@ -185,7 +183,6 @@ bool XlaDump::IsDumpFile(const std::string& path) {
 
 void XlaDump::MarkAsInputs() {
   for (auto& [stem, module] : modules_) module.is_input = true;
-  has_inputs_ = !modules_.empty();
 }
 
 bool XlaDump::AddFile(const std::string& path, bool is_input) {
@@ -199,7 +196,6 @@ bool XlaDump::AddFile(const std::string& path, bool is_input) {
   module.number = file->number;
   module.*file->kind = path;
   module.failed = !module.intermediate.empty();
-  has_inputs_ = has_inputs_ || is_input;
   module.is_input = module.is_input || is_input;
   return true;
 }

@@ -5,6 +5,7 @@
 // on; *oom_intermediate_module.txt is written only when the compile runs out of memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -56,7 +57,9 @@ class XlaDump {
   void MarkAsInputs();
 
   bool empty() const { return modules_.empty(); }
-  bool has_inputs() const { return has_inputs_; }
+  bool has_inputs() const {
+    return std::ranges::any_of(modules_, [](const auto& module) { return module.second.is_input; });
+  }
 
   // Stops reading a module if `control` (borrowed) requests it, or after limits.seconds. The read then returns no
   // result, or one without estimates, and its problem contains the reason.
@@ -117,7 +120,6 @@ class XlaDump {
     return fails_above_ > 0 && static_cast<double>(need_bytes) > fails_above_;
   }
 
-  bool has_inputs_ = false;
   double fails_above_ = 0;  // 0: never
   const ReadControl* control_ = nullptr;
   Limits limits_;
