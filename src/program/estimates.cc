@@ -16,9 +16,9 @@ namespace whyoom {
 namespace {
 
 // By ValueKind.
-constexpr std::array<const char*, 12> kKindNames = {
+constexpr std::array<const char*, 11> kKindNames = {
     "weights",          "gathered_weights", "optimizer_state", "gradients", "activations", "logits",
-    "attention_scores", "temporaries",      "inputs",          "outputs",   "constants",   "unknown"};
+    "attention_scores", "temporaries",      "inputs",          "constants", "unknown"};
 
 // Removes JAX's wrappers and the operation: "decoder/mlp" for
 // "jit(step)/jvp(Model)/while/body/jvp(decoder)/mlp/dot_general".

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "program/hlo_text.h"
 #include "text/numbers.h"
 
 namespace whyoom {
