@@ -68,8 +68,7 @@ bool AnyIn(const std::vector<std::string>& words, const std::set<std::string>& s
   return std::ranges::any_of(words, [&](const std::string& word) { return set.contains(word); });
 }
 
-// The role by the name. The name of a tree of arrays (`is_tree`) is weak evidence: "target" is a batch's, or a second
-// model.
+// The role by the name. The name of a tree of arrays (`is_tree`) is weak evidence: "target" may be a second model.
 Role NamedRole(const std::string& path, const std::string& dtype, const RoleWords& role_words, bool may_be_weights,
                bool is_tree) {
   const std::vector<std::string> words = PathWords(path);
@@ -379,8 +378,7 @@ struct SemanticsFinder : Semantics {
       if (AnyIs(along.groups, kOfWeights) && !AnyIs(along.groups, kOfMatrices) && along.size > vocabulary.size)
         vocabulary = along;
     }
-    // An input with features that has a dimension twice holds pairs. Among pairs, scores have a bias, which the kernels
-    // do not take.
+    // An input with features that has a dimension twice contains pairs: scores then have a bias, which no kernel takes.
     for (const ProgramParameter& parameter : program.parameters) {
       const ArrayGroups& array = GroupsOf(parameter);
       if (!IsState(parameter) && HasFeature(array) && !Repeated(array).empty()) return;
