@@ -211,19 +211,11 @@ BufferAssignment::BufferAssignment(const Program& program, bool undo_remateriali
     std::erase_if(fixed_.back(),
                   [&](ValueId value) { return program.values[value].size != program.memory.allocations[id].size; });
   }
+  for (const ProgramValue& value : program.values) compiled_sizes.push_back(value.size);
   FindBuffers(false);
-  const Sizes compiled = CompiledSizes();
-  compiled_heap_ = HeapBytes(compiled, {});
-  fragmentation = program.memory.need_bytes - FixedBytes(compiled) - compiled_heap_;
-  if (!undo_rematerialization) return;
-  FindBuffers(true);
-}
-
-Sizes BufferAssignment::CompiledSizes() const {
-  Sizes sizes;
-  sizes.reserve(program_.values.size());
-  for (const ProgramValue& value : program_.values) sizes.push_back(value.size);
-  return sizes;
+  compiled_heap_ = HeapBytes(compiled_sizes, {});
+  fragmentation = program.memory.need_bytes - FixedBytes(compiled_sizes) - compiled_heap_;
+  if (undo_rematerialization) FindBuffers(true);
 }
 
 void BufferAssignment::FindBuffers(bool undo) {

@@ -77,13 +77,12 @@ struct BufferAssignment {
 
   // The buffers that are live at the peak.
   std::vector<const Buffer*> LiveAtPeak(const Sizes& sizes) const;
-  std::vector<const Buffer*> LiveAtPeak() const { return LiveAtPeak(CompiledSizes()); }
+  std::vector<const Buffer*> LiveAtPeak() const { return LiveAtPeak(compiled_sizes); }
 
   // Whether the compiler computes the value again, or is a value that it computes again.
   bool IsRematerialized(const ProgramValue& value) const;
 
-  Sizes CompiledSizes() const;
-
+  Sizes compiled_sizes;
   std::vector<Buffer> buffers;     // of temporaries and outputs
   bool whole = true;               // false if simulating takes too long: Need is meaningless
   std::int64_t fragmentation = 0;  // bytes of small values and of gaps; negative if the compiler packs better than this

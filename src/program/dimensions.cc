@@ -172,10 +172,9 @@ ArrayId Dimensions::ArrayAt(InstructionId instruction, std::string_view index) c
   return module_.shapes[shape].is_tuple ? ArrayId{instruction} : array;
 }
 
-ArrayId Dimensions::TupleElementOf(const HloInstruction& get_tuple_element) const {
-  if (get_tuple_element.operands.empty()) return {};
-  return ArrayAt(get_tuple_element.operands[0],
-                 "{" + std::string(Attribute(get_tuple_element.attributes, "index")) + "}");
+ArrayId Dimensions::TupleElementOf(const HloInstruction& instruction) const {
+  if (instruction.opcode != "get-tuple-element" || instruction.operands.empty()) return {};
+  return ArrayAt(instruction.operands[0], "{" + std::string(Attribute(instruction.attributes, "index")) + "}");
 }
 
 std::vector<FactorIds> Dimensions::FactorsOf(ArrayId array) const {

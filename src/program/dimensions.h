@@ -126,8 +126,8 @@ struct Dimensions {
   // The array at "{1}" or "{0,2}" of a result ("" or "{}": the whole result); an id without a leaf if it is no array.
   ArrayId ArrayAt(InstructionId instruction, std::string_view index) const;
 
-  // The array of the operand that a get-tuple-element returns, if it is an array.
-  ArrayId TupleElementOf(const HloInstruction& get_tuple_element) const;
+  // The array of its operand that a get-tuple-element returns, if it is an array; nothing for another instruction.
+  ArrayId TupleElementOf(const HloInstruction& instruction) const;
 
   // The factors of each dimension of an array; a dimension of size 1 has none.
   std::vector<FactorIds> FactorsOf(ArrayId array) const;

@@ -16,9 +16,9 @@ namespace whyoom {
 namespace {
 
 // By ValueKind.
-constexpr std::array<const char*, 12> kKindNames = {
+constexpr std::array<const char*, 11> kKindNames = {
     "weights",          "gathered_weights", "optimizer_state", "gradients", "activations", "logits",
-    "attention_scores", "temporaries",      "inputs",          "outputs",   "constants",   "unknown"};
+    "attention_scores", "temporaries",      "inputs",          "constants", "unknown"};
 
 // Removes JAX's wrappers and the operation: "decoder/mlp" for
 // "jit(step)/jvp(Model)/while/body/jvp(decoder)/mlp/dot_general".
@@ -138,8 +138,7 @@ std::int64_t LargestBySearch(const Simulator& simulator, const Axis& axis) {
 }
 
 // As LargestBySearch. Rounds a smaller size down to a multiple of a power of two that divides the size in use, by at
-// most an eighth. Sizes in between are padded to tiles of up to 128, so they often need more than the next multiple
-// below.
+// most an eighth: sizes in between are padded to tiles of up to 128.
 std::int64_t LargestThatFits(const Simulator& simulator, const Axis& axis) {
   const std::int64_t fits = LargestBySearch(simulator, axis);
   if (fits >= axis.size) return fits;
@@ -201,8 +200,7 @@ Room FindRoom(const Simulator& simulator) {
   return room;
 }
 
-// The effects of all remedies, with the number of micro-batches that fits according to `room`, so that both show the
-// same figures.
+// The effects of all remedies. Uses the number of micro-batches of `room`, so that both show the same figures.
 std::vector<Effect> EffectsOf(const Simulator& simulator, const Room& room) {
   std::vector<Effect> effects;
   for (const ProgramRemedy& remedy : kRemedies) {

@@ -91,8 +91,7 @@ struct SourceTables {
     if (open == kFrames) {
       row = RowNamed(kLocations, inside, "file_location_id=");
       row.parent = static_cast<int>(std::min<std::int64_t>(NumberAfter(inside, "parent_frame_id="), kMostFrames));
-      // Some versions of XLA print parent numbers that are one too high. A frame that seems to be its own parent proves
-      // it.
+      // Some versions of XLA print parents that are one too high, as a frame that seems to be its own parent proves.
       if (row.parent == id) parents_are_high = true;
     }
     std::vector<SourceFrame>& rows = tables[*open];

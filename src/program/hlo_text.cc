@@ -1,6 +1,6 @@
-#include "program/hlo_text.h"
-
 #include <charconv>
+
+#include "program/hlo.h"
 
 namespace whyoom {
 namespace {

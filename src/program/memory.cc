@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "program/hlo_text.h"
 #include "text/numbers.h"
 
 namespace whyoom {
@@ -45,10 +44,8 @@ struct MemoryReader {
   void ReadAssignment(ByteSource& source) {
     TextLines lines(source);
     std::string_view line;
-    bool any = false;
     while (lines.Next(&line)) {
       if (line.starts_with("allocation ")) {
-        any = true;
         EndAllocation();
         memory.assignment_whole = ReadAllocation(line) && memory.assignment_whole;
       } else if (inside && line.starts_with(" value: ")) {
@@ -62,11 +59,13 @@ struct MemoryReader {
       }
     }
     EndAllocation();
-    if (!any || !source.problem().empty()) memory.assignment_whole = false;
+    if (last_number < 0 || !source.problem().empty()) memory.assignment_whole = false;
   }
 
   void ReadRanges(ByteSource& source) {
-    IndexValues();
+    for (MemoryAllocation& allocation : memory.allocations) {
+      for (MemoryValue& value : allocation.values) by_place[places.Keep(value.name + value.index)].push_back(&value);
+    }
     TextLines lines(source);
     std::string_view line;
     bool inside = false;
@@ -152,12 +151,6 @@ struct MemoryReader {
     value.size = std::min(value.size, room);
     room -= value.size;
     allocation.values.push_back(std::move(value));
-  }
-
-  void IndexValues() {
-    for (MemoryAllocation& allocation : memory.allocations) {
-      for (MemoryValue& value : allocation.values) by_place[places.Keep(value.name + value.index)].push_back(&value);
-    }
   }
 
   // "while.5{1}:5-7"

@@ -26,8 +26,7 @@ std::optional<std::pair<std::string, std::int64_t>> TakeAxis(re2::StringPiece* t
   return taken;
 }
 
-// Reads [{'data'}, {}]: the axes of each dimension. Returns the first `rank` dimensions; an empty list if there are
-// fewer.
+// Reads [{'data'}, {}]: the axes of each of the first `rank` dimensions; none if there are fewer dimensions.
 std::vector<std::vector<std::string>> ReadAxes(re2::StringPiece text, std::size_t rank) {
   static const Regex braces(R"(\{([^}]*))");
   std::vector<std::vector<std::string>> axes;
@@ -36,7 +35,7 @@ std::vector<std::vector<std::string>> ReadAxes(re2::StringPiece text, std::size_
     while (const auto axis = TakeAxis(&names))
       if (!axis->first.empty()) of_dim.push_back(axis->first);
   }
-  return axes.size() == rank ? axes : std::vector<std::vector<std::string>>();
+  return axes.size() == rank ? axes : std::vector<std::vector<std::string>>(rank);
 }
 
 std::int64_t DevicesAlong(const std::vector<std::string>& axes, const Mesh& mesh) {
@@ -73,39 +72,31 @@ void AddMeshAxes(std::string_view text, Mesh* mesh) {
 }
 
 Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std::size_t rank, Mesh* mesh) {
-  Sharding read;
-  constexpr std::string_view kShardy = "sdy.sharding";
-  const std::size_t shardy_at = frontend.find(kShardy);
+  static const Regex list(R"(devices=\[([\d,]*))");
+  const std::size_t shardy_at = frontend.find("sdy.sharding");
   const bool has_shardy = shardy_at != std::string_view::npos;
-  if (sharding.empty() && !has_shardy) return read;
+  if (sharding.empty() && !has_shardy) return {};
   AddMeshAxes(sharding, mesh);
-  read.shards.assign(rank, 1);
-  read.axes.resize(rank);
-  constexpr std::string_view kCounts = "devices=[";
-  const std::size_t counts_at = sharding.find(kCounts);
-  const bool has_counts = counts_at != std::string_view::npos;
-  if (has_counts) {
-    const std::string_view list = sharding.substr(counts_at + kCounts.size());
-    const std::vector<std::int64_t> counts = Integers(list.substr(0, list.find(']')));
-    for (std::size_t dim = 0; dim < std::min(rank, counts.size()); ++dim)
-      read.shards[dim] = std::clamp<std::int64_t>(counts[dim], 1, kMostDevices);
-  }
-  const std::size_t names_at = std::min(sharding.find("], ["), sharding.size());
-  const std::string_view named = has_shardy ? frontend.substr(shardy_at) : sharding.substr(names_at);
+  std::string text;
+  const bool has_counts = re2::RE2::PartialMatch(sharding, list, &text);
+  const std::vector<std::int64_t> counts = Integers(text);
+  const std::string_view named =
+      has_shardy ? frontend.substr(shardy_at) : sharding.substr(std::min(sharding.find("], ["), sharding.size()));
   const std::vector<std::vector<std::string>> axes = ReadAxes(named, rank);
   const bool is_known = std::ranges::all_of(axes, [&](const std::vector<std::string>& of_dim) {
     return std::ranges::all_of(of_dim, [&](const std::string& axis) { return mesh->contains(axis); });
   });
   if (sharding.empty() && !is_known) return {};
-  for (std::size_t dim = 0; dim < axes.size(); ++dim) {
-    if (has_counts && axes[dim].size() == 1) mesh->insert({axes[dim][0], read.shards[dim]});
-    if (!has_counts) read.shards[dim] = DevicesAlong(axes[dim], *mesh);
-    for (const std::string& axis : axes[dim]) {
-      if (read.shards[dim] > 1 && DevicesAlong({axis}, *mesh) > 1) read.axes[dim].push_back(axis);
-    }
-  }
+  Sharding read{{}, std::vector<std::vector<std::string>>(rank)};
   for (std::size_t dim = 0; dim < rank; ++dim) {
-    if (read.shards[dim] > 1 && read.axes[dim].empty()) read.axes[dim].emplace_back();
+    const std::int64_t count = dim < counts.size() ? std::clamp<std::int64_t>(counts[dim], 1, kMostDevices) : 1;
+    if (has_counts && axes[dim].size() == 1) mesh->insert({axes[dim][0], count});
+    read.shards.push_back(has_counts ? count : DevicesAlong(axes[dim], *mesh));
+    if (read.shards[dim] == 1) continue;
+    for (const std::string& axis : axes[dim]) {
+      if (DevicesAlong({axis}, *mesh) > 1) read.axes[dim].push_back(axis);
+    }
+    if (read.axes[dim].empty()) read.axes[dim].emplace_back();
   }
   return read;
 }
@@ -238,20 +229,16 @@ void Program::FindOutputs() {
     for (int leaf = 0; leaf < dimensions.LeafCount(operand) && outputs.size() < most; ++leaf)
       outputs.push_back({.array = {operand, leaf}, .value = {}});
   }
-  std::map<InstructionId, ArrayId> taken;  // by get-tuple-element
-  std::map<ArrayId, ValueId> own;          // values in allocations of outputs
+  std::map<ArrayId, ValueId> own;  // values in allocations of outputs
   for (const ProgramValue& value : values) {
     if (AllocationOf(value).kind == AllocationKind::kOutput) own[value.array] = value.id;
   }
   for (ProgramOutput& output : outputs) {
     // Follow get-tuple-elements to the instruction that computes the array.
-    for (int depth = 0; depth < 64; ++depth) {
-      const InstructionId made = output.array.instruction;
-      if (At(made).opcode != "get-tuple-element" || At(made).operands.empty()) break;
-      const auto [from, is_new] = taken.try_emplace(made);
-      if (is_new) from->second = dimensions.TupleElementOf(At(made));
-      if (!from->second) break;
-      output.array = from->second;
+    constexpr int kMostNested = 8;
+    for (int depth = 0; depth < kMostNested; ++depth) {
+      const ArrayId from = dimensions.TupleElementOf(At(output.array.instruction));
+      if (from) output.array = from;
     }
     if (const auto value = own.find(output.array); value != own.end()) output.value = value->second;
   }

@@ -52,9 +52,8 @@ struct LoopPair {
 
   // Whether a dimension of the array is the one that the forward loop stacks along.
   bool IsStacked(const ArrayGroups& dimensions) const {
-    return std::ranges::any_of(dimensions, [&](const Groups& groups) {
-      return !groups.empty() && !forward.groups.empty() && groups[0] == forward.groups[0];
-    });
+    const auto is_stacked = [&](const Groups& groups) { return !groups.empty() && groups[0] == forward.groups[0]; };
+    return std::ranges::any_of(dimensions, is_stacked);
   }
 
   void FindCarried() {
@@ -66,10 +65,8 @@ struct LoopPair {
       ++leaf;
       while (program.At(initial).Is({"bitcast", "copy", "reshape"}) && !program.At(initial).operands.empty())
         initial = program.At(initial).operands[0];
-      const HloInstruction& from = program.At(initial);
-      if (from.opcode != "get-tuple-element" || from.operands.empty() || from.operands[0] != forward.instruction)
-        continue;
-      if (const ArrayId taken = program.dimensions.TupleElementOf(from)) carried_to[taken.leaf] = leaf;
+      const ArrayId from = program.dimensions.TupleElementOf(program.At(initial));
+      if (from && from.instruction == forward.instruction) carried_to[from.leaf] = leaf;
     }
   }
 
@@ -139,8 +136,7 @@ struct LoopPair {
     const std::vector<InstructionId>& carried = program.module.computations[BodyOf(backward)].parameters;
     if (!carried_to[leaf] || carried.empty() || !carried[0]) return last;
     for (const InstructionId element : program.users[carried[0]]) {
-      const HloInstruction& is = program.At(element);
-      if (is.opcode != "get-tuple-element" || program.dimensions.TupleElementOf(is).leaf != *carried_to[leaf]) continue;
+      if (program.dimensions.TupleElementOf(program.At(element)).leaf != *carried_to[leaf]) continue;
       std::vector<InstructionId> readers = program.users[element];
       for (std::size_t r = 0; r < readers.size() && r < kMostReaders; ++r) {
         const InstructionId user = readers[r];

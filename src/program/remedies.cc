@@ -13,8 +13,7 @@ Effect Simulator::EstimateOf(const ModifiedProgram& modified) const {
   const std::int64_t as_compiled = compiled.Need(modified.sizes, modified.added) + modified.more;
   const std::int64_t at_most =
       std::max(as_compiled, without_remat.Need(modified.sizes, modified.added) + modified.more);
-  // The compiler rematerializes only enough to stay somewhat below the limit. It was observed to aim at 14.65 of
-  // 15.75 GiB.
+  // The compiler rematerializes only as much as it must. It was observed to aim at 14.65 of 15.75 GiB.
   constexpr double kAimsAt = 0.93;
   const auto aim = ClampToBytes(kAimsAt * static_cast<double>(limit));
   const std::int64_t left = limit <= 0 ? as_compiled : std::max(as_compiled, std::min(at_most, aim));
@@ -71,8 +70,7 @@ bool ConsistsOfPieces(const Simulator& simulator) {
          });
 }
 
-// The additional memory for gradients that are summed over the pieces. Gradients that are live at the peak become the
-// sums.
+// The additional memory for sums of gradients over the pieces. Gradients that are live at the peak become the sums.
 std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes) {
   const Program& program = simulator.program;
   const Semantics& semantics = simulator.semantics;
@@ -101,12 +99,10 @@ std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Ax
     if (simulator.semantics.Has(parameter, axis)) pieces += parameter.size / parts;
   }
   const Sizes scaled = simulator.Scaled(axis, {.of = parts, .once = once});
-  ModifiedProgram modified{.sizes = simulator.Resized([&](const ProgramValue& value) {
-                             const bool is_argument = program.AllocationOf(value).kind == AllocationKind::kArgument;
-                             return is_argument ? value.size : scaled[value.id];
-                           }),
-                           .parts = parts,
-                           .axis = axis};
+  const auto size_of = [&](const ProgramValue& value) {
+    return program.AllocationOf(value).kind == AllocationKind::kArgument ? value.size : scaled[value.id];
+  };
+  ModifiedProgram modified{.sizes = simulator.Resized(size_of), .parts = parts, .axis = axis};
   KeepOutputs(program, &modified.sizes);  // results of all pieces are concatenated
   modified.more = GradientSums(simulator, modified.sizes) + pieces;
   return modified;

@@ -55,7 +55,7 @@ struct Simulator {
   const Stop* stop = nullptr;
   BufferAssignment compiled = {program, false};
   BufferAssignment without_remat = {program, true};  // without rematerialization
-  std::int64_t need_bytes = compiled.Need(compiled.CompiledSizes());
+  std::int64_t need_bytes = compiled.Need(compiled.compiled_sizes);
   // False if the program is too large to simulate, so all estimates are meaningless.
   bool whole = compiled.whole && without_remat.whole;
 
@@ -63,12 +63,12 @@ struct Simulator {
 
   // `ruled_out`: why a remedy cannot help.
   ModifiedProgram Unmodified(std::string_view ruled_out = {}) const {
-    return {.sizes = compiled.CompiledSizes(), .ruled_out = ruled_out};
+    return {.sizes = compiled.compiled_sizes, .ruled_out = ruled_out};
   }
   // The sizes of all values, with size_of(value) for arrays.
   template <class SizeOf>
   Sizes Resized(const SizeOf& size_of) const {
-    Sizes sizes = compiled.CompiledSizes();
+    Sizes sizes = compiled.compiled_sizes;
     for (const ProgramValue& value : program.values) {
       if (value.array) sizes[value.id] = size_of(value);
     }

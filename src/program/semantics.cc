@@ -68,8 +68,7 @@ bool AnyIn(const std::vector<std::string>& words, const std::set<std::string>& s
   return std::ranges::any_of(words, [&](const std::string& word) { return set.contains(word); });
 }
 
-// The role by the name. The name of a tree of arrays (`is_tree`) is weak evidence: "target" is a batch's, or a second
-// model.
+// The role by the name. The name of a tree of arrays (`is_tree`) is weak evidence: "target" may be a second model.
 Role NamedRole(const std::string& path, const std::string& dtype, const RoleWords& role_words, bool may_be_weights,
                bool is_tree) {
   const std::vector<std::string> words = PathWords(path);
@@ -379,8 +378,7 @@ struct SemanticsFinder : Semantics {
       if (AnyIs(along.groups, kOfWeights) && !AnyIs(along.groups, kOfMatrices) && along.size > vocabulary.size)
         vocabulary = along;
     }
-    // An input with features that has a dimension twice holds pairs. Among pairs, scores have a bias, which the kernels
-    // do not take.
+    // An input with features that has a dimension twice contains pairs: scores then have a bias, which no kernel takes.
     for (const ProgramParameter& parameter : program.parameters) {
       const ArrayGroups& array = GroupsOf(parameter);
       if (!IsState(parameter) && HasFeature(array) && !Repeated(array).empty()) return;
@@ -403,30 +401,29 @@ struct SemanticsFinder : Semantics {
   }
 
   void FindRoles(const RoleWords& role_words) {
-    const std::vector<ProgramParameter>& parameters = program.parameters;
     std::set<std::string> returned;  // shapes of outputs
     for (const ProgramOutput& output : program.outputs) returned.insert(program.ShapeOf(output.array).shape);
     std::set<ArrayDims> weights;  // dimensions over all devices
     std::set<std::string> trees;
     std::set<std::string> paths;
-    for (const ProgramParameter& parameter : parameters) {
+    for (const ProgramParameter& parameter : program.parameters) {
       if (PathWords(parameter.path).size() > 2) trees.insert(parameter.Argument());
       paths.insert(parameter.path);
     }
-    for (const ProgramParameter& parameter : parameters) {
+    for (const ProgramParameter& parameter : program.parameters) {
       const ArrayShape& shape = program.ShapeOf(parameter.array);
       const bool is_returned = returned.contains(shape.shape);
       // Adam's second moment "v" comes with the first, "m"; the "v" of attention does not.
       static const Regex second(R"(\bv\b)");
-      std::string first = parameter.path;
-      const bool is_value = re2::RE2::GlobalReplace(&first, second, "m") > 0 && !paths.contains(first);
       std::string path = parameter.path;
-      if (is_value) re2::RE2::GlobalReplace(&path, second, "value");
+      std::string first = path;
+      if (re2::RE2::GlobalReplace(&first, second, "m") > 0 && !paths.contains(first))
+        re2::RE2::GlobalReplace(&path, second, "value");
       roles.push_back(
           NamedRole(path, shape.dtype, role_words, is_returned && trains, trees.contains(parameter.Argument())));
       if (roles.back() == Role::kWeights) weights.insert(parameter.WholeDims(shape.dims));
     }
-    for (const ProgramParameter& parameter : parameters) {
+    for (const ProgramParameter& parameter : program.parameters) {
       Role& role = roles[parameter.place];
       const ArrayShape& shape = program.ShapeOf(parameter.array);
       // Short names ("m", "v") are optimizer state only if weights of the same shape exist.

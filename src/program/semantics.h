@@ -27,7 +27,6 @@ enum class ValueKind {
   kAttentionScores,
   kTemporaries,
   kInputs,
-  kOutputs,
   kConstants,
   kUnknown,
 };

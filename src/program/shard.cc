@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "program/remedies.h"
 
@@ -83,22 +84,24 @@ std::string AxisText(const std::string& axis) { return fmt::format("mesh axis '{
 // Tries ways to split arrays over a mesh axis that does not split them yet, and keeps the one that leaves least.
 struct Splitter {
   const Simulator& simulator;
-  std::int64_t devices;  // the length of the mesh axis if the program has no mesh, or by what it grows
+  std::int64_t devices;  // along the mesh axis that is tried, or by what it grows
   const Program& program = simulator.program;
   const Semantics& semantics = simulator.semantics;
   const MeshUse use = MeshUse(simulator);
+  std::string axis = {};  // the mesh axis that is tried; empty if it has no name
   std::optional<ModifiedProgram> best = {};
-  std::string best_over = {};  // the mesh axis that `best` splits over; empty if it has no name
+  std::string best_over = {};  // the mesh axis that `best` splits over
   std::int64_t least = 0;
 
   std::optional<ModifiedProgram> Best() {
-    for (const auto& [axis, length] : use.mesh.empty() ? Mesh{{"", devices}} : use.mesh) {
-      TryState(axis, length);
-      const Axis batch = semantics.batch;
-      const bool by_batch = !use.any_split && batch && batch.size % length == 0;
-      if (by_batch) TryDimension(batch, axis, length);
+    const Axis batch = semantics.batch;
+    for (const auto& one : use.mesh.empty() ? Mesh{{"", devices}} : use.mesh) {
+      std::tie(axis, devices) = one;
+      TryState();
+      const bool by_batch = !use.any_split && batch && batch.size % devices == 0;
+      if (by_batch) TryDimension(batch);
       // If splitting the batch saves much, that is the usual way.
-      if (!by_batch || simulator.need_bytes - least < simulator.need_bytes / 4) TryLongDimensions(axis, length);
+      if (!by_batch || simulator.need_bytes - least < simulator.need_bytes / 4) TryLongDimensions();
     }
     if (best) best->split = SplitOf(*best);
     return std::move(best);
@@ -107,20 +110,20 @@ struct Splitter {
   // Lengthens one axis of the mesh: arrays that it splits are split further, unless they are gathered.
   std::optional<ModifiedProgram> Lengthen() {
     if (use.mesh.empty() && program.partitions <= 1) return Best();
-    for (const auto& [axis, length] : use.mesh) {
-      Consider({.sizes = simulator.Resized([&, axis = axis](const ProgramValue& value) {
-                  return use.Splits(axis, value.array) ? value.size / devices : value.size;
-                }),
-                .parts = devices,
-                .of_state = use.of_weights.contains(axis)},
-               axis);
+    for (const auto& [name, length] : use.mesh) {
+      axis = name;
+      const auto size_of = [&](const ProgramValue& value) {
+        return use.Splits(axis, value.array) ? value.size / devices : value.size;
+      };
+      Consider({.sizes = simulator.Resized(size_of), .of_state = use.of_weights.contains(axis)});
     }
     if (best && !SpecText({{best_over}}).empty()) best->split = {.mesh_axis = AxisText(best_over)};
     return std::move(best);
   }
 
-  void Consider(ModifiedProgram modified, const std::string& axis) {
+  void Consider(ModifiedProgram modified) {
     if (simulator.IsStopped()) return;
+    modified.parts = devices;
     // Arrays that are sent to the host are gathered first.
     for (const ArrayShape* sent : SentToHost(program)) {
       for (const ProgramValue& value : program.values) {
@@ -135,31 +138,27 @@ struct Splitter {
   }
 
   // Shards weights, optimizer state and gradients over the axis.
-  void TryState(const std::string& axis, std::int64_t devices) {
+  void TryState() {
     std::set<std::pair<std::string_view, ArrayGroups>> split;
     for (const ProgramParameter& parameter : program.parameters) {
-      if (semantics.IsState(parameter) && CanSplit(parameter, axis, devices))
+      if (semantics.IsState(parameter) && CanSplit(parameter))
         split.insert({program.ShapeOf(parameter.array).shape, semantics.GroupsOf(parameter)});
     }
-    if (split.empty()) return;
-    Consider(
-        {.sizes = simulator.Resized([&](const ProgramValue& value) {
-           const bool is_split = split.contains({program.ShapeOf(value.array).shape, semantics.GroupsOf(value.id)});
-           return is_split ? value.size / devices : value.size;
-         }),
-         .parts = devices,
-         .of_state = true},
-        axis);
+    const auto size_of = [&](const ProgramValue& value) {
+      const bool is_split = split.contains({program.ShapeOf(value.array).shape, semantics.GroupsOf(value.id)});
+      return is_split ? value.size / devices : value.size;
+    };
+    if (!split.empty()) Consider({.sizes = simulator.Resized(size_of), .of_state = true});
   }
 
-  bool CanSplit(const ProgramParameter& parameter, const std::string& axis, std::int64_t devices) const {
+  bool CanSplit(const ProgramParameter& parameter) const {
     const ArrayDims& dims = program.ShapeOf(parameter.array).dims;
     return std::ranges::none_of(parameter.axes, [&](const auto& axes) { return std::ranges::count(axes, axis) > 0; }) &&
            std::ranges::any_of(dims, [&](std::int64_t dim) { return dim > 0 && dim % devices == 0; });
   }
 
   // Splits the dimensions of the largest arrays.
-  void TryLongDimensions(const std::string& axis, std::int64_t devices) {
+  void TryLongDimensions() {
     std::set<Groups> found;
     for (const Buffer* buffer : simulator.compiled.LiveAtPeak()) {
       if (buffer->size < simulator.need_bytes / 20) continue;
@@ -169,22 +168,19 @@ struct Splitter {
         if (size % devices == 0 && !groups.empty()) found.insert(groups);
       }
     }
-    for (const Groups& dimension : found) TryDimension({dimension, 0}, axis, devices);
+    for (const Groups& dimension : found) TryDimension({dimension, 0});
   }
 
   // Splits values along a dimension, unless the mesh axis already splits them.
-  void TryDimension(const Axis& dimension, const std::string& axis, std::int64_t devices) {
+  void TryDimension(const Axis& dimension) {
     const Sizes split = simulator.Scaled(dimension, {.of = devices, .once = true});
-    Consider({.sizes = simulator.Resized([&](const ProgramValue& value) {
-                return use.Splits(axis, value.array) ? value.size : split[value.id];
-              }),
-              .parts = devices,
-              .axis = dimension},
-             axis);
+    const auto size_of = [&](const ProgramValue& value) {
+      return use.Splits(axis, value.array) ? value.size : split[value.id];
+    };
+    Consider({.sizes = simulator.Resized(size_of), .axis = dimension});
   }
 
-  // How the largest value is split: of state an argument, otherwise a value at the peak. Nothing if the mesh is
-  // unknown.
+  // How the largest value is split: of state an argument, otherwise a value at the peak. Nothing without a mesh.
   std::optional<ArraySplit> SplitOf(const ModifiedProgram& modified) const {
     if (best_over.empty()) return std::nullopt;
     const ProgramValue* largest = nullptr;
@@ -205,20 +201,19 @@ struct Splitter {
 
   // Splits the dimension that is the axis or, if there is no such axis, the longest one that no mesh axis splits.
   std::optional<ArraySplit> SplitOf(const ProgramValue& value, const ModifiedProgram& modified) const {
-    const std::vector<AxisNames> axes = use.AxesOf(value.array);
+    std::vector<AxisNames> axes = use.AxesOf(value.array);
     const std::uint32_t along = modified.axis ? semantics.DimensionsOf(value.id, modified.axis) : 0;
     const ArrayDims& dims = program.ShapeOf(value.array).dims;
-    std::optional<std::size_t> best;
+    std::optional<std::size_t> chosen;
     for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-      const bool is_axis = (along >> dim & 1) != 0 && !best;
+      const bool is_axis = (along >> dim & 1) != 0 && !chosen;
       const bool can = along == 0 && axes[dim].empty() && dims[dim] % modified.parts == 0;
-      if (is_axis || (can && (!best || dims[dim] > dims[*best]))) best = dim;
+      if (is_axis || (can && (!chosen || dims[dim] > dims[*chosen]))) chosen = dim;
     }
-    if (!best) return std::nullopt;
+    if (!chosen) return std::nullopt;
+    axes[*chosen].insert(best_over);
     std::vector<std::vector<std::string>> names;
     for (const AxisNames& of_dim : axes) names.emplace_back(of_dim.begin(), of_dim.end());
-    names[*best].push_back(best_over);
-    std::ranges::sort(names[*best]);
     ArraySplit split{.mesh_axis = AxisText(best_over),
                      .array = program.NameOf(value.array),
                      .is_argument = program.InstructionOf(value).opcode == "parameter",

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "catch.h"
-#include "program/hlo_text.h"
+#include "program/hlo.h"
 
 using namespace whyoom;
 

@@ -50,7 +50,7 @@ TEST_CASE("with the compiled sizes, the need equals the compiler's figure", "[pr
     const std::unique_ptr<Program> program = Load(name);
     INFO(name);
     const BufferAssignment assignment(*program, false);
-    const auto need = static_cast<double>(assignment.Need(assignment.CompiledSizes()));
+    const auto need = static_cast<double>(assignment.Need(assignment.compiled_sizes));
     const auto said = static_cast<double>(program->memory.need_bytes);
     CHECK(std::abs(need - said) <= said / 1000);
     // Fragmentation makes up for any difference to the compiler's figure, so it must be small.
