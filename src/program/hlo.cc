@@ -135,14 +135,11 @@ struct HloReader {
   HloModule Read() {
     TextLines lines(source, kLongestLine);
     std::string_view line;
-    while (lines.Next(&line)) {
+    while (!IsOverLimits() && lines.Next(&line)) {
       if (line.size() >= kLongestLine) module.over_limit = true;
       ReadLine(line);
-      if (OverLimits()) {
-        module.over_limit = true;
-        break;
-      }
     }
+    if (IsOverLimits()) module.over_limit = true;
     if (!pending.empty()) ReadInstruction(pending, false);
     if (open) module.whole = false;
     EndComputation();
@@ -167,6 +164,9 @@ struct HloReader {
     BeginComputation(line);
   }
 
+  // Ignores a damaged line.
+  void Skip() { module.whole = false; }
+
   // Whether the line belongs to the pending instruction: it begins nothing else.
   bool GoesOn(std::string_view line) const {
     InstructionLine parts;
@@ -189,10 +189,7 @@ struct HloReader {
     const bool is_marked = entry || line.starts_with('%') || line.ends_with('{');
     Take(&line, "%");
     const std::string_view name = line.substr(0, line.find_first_of(" ({\"}"));
-    if (name.empty() || !is_marked) {
-      module.whole = false;
-      return;
-    }
+    if (name.empty() || !is_marked) return Skip();
     if (open) module.whole = false;
     EndComputation();
     if (module.computations.empty()) module.frames = tables.Frames();
@@ -213,16 +210,12 @@ struct HloReader {
       if (number >= 0 && std::cmp_less(number, parameters.size())) computation.parameters[number] = instruction;
     }
     parameters.clear();
-    const std::vector<InstructionId>& all = computation.parameters;
-    if (!computation.root || std::ranges::find(all, InstructionId()) != all.end()) module.whole = false;
+    if (!computation.root || std::ranges::count(computation.parameters, InstructionId()) > 0) module.whole = false;
   }
 
   void ReadInstruction(std::string_view line, bool may_go_on) {
     const std::optional<InstructionLine> parts = open ? SplitInstruction(line) : std::nullopt;
-    if (!parts) {
-      module.whole = false;
-      return;
-    }
+    if (!parts) return Skip();
     HloInstruction instruction;
     const bool closed = ReadAttributes(parts->attributes, &instruction) && parts->closed;
     if (!closed && may_go_on && line.size() < kLongestLine) {
@@ -287,14 +280,10 @@ struct HloReader {
     return module.memory->Keep<InstructionId>(operand_ids);
   }
 
-  // Finds an instruction of the open computation, or adds an abbreviated one; an empty id if there is none.
+  // Finds an instruction of the open computation, or adds the get-tuple-element that "loop.5#1" abbreviates. Returns an
+  // empty id if there is none.
   InstructionId FindOperand(std::string_view name) {
-    const InstructionId* found = Find(names, name);
-    return found != nullptr ? *found : AddElement(name);
-  }
-
-  // Adds the get-tuple-element that "loop.5#1" abbreviates.
-  InstructionId AddElement(std::string_view name) {
+    if (const InstructionId* found = Find(names, name)) return *found;
     const std::size_t mark = name.rfind('#');
     if (mark == std::string_view::npos || mark == 0 || name.find('#') != mark) return {};
     const InstructionId tuple = FindOperand(name.substr(0, mark));
@@ -347,29 +336,16 @@ struct HloReader {
 
   // op_name="jit(step)/add" stack_frame_id=5, or source_file="train.py" source_line=41
   void ReadMetadata(std::string_view metadata, HloInstruction* instruction) {
-    std::string_view file;
-    std::int64_t line = 0;
-    ListReader fields(metadata, ' ');
-    while (const auto text = fields.Next()) {
-      const AttributePart field = SplitAttribute(*text);
-      if (field.key == "op_name") instruction->op_name = Keep(WithoutEnds(field.value));
-      if (field.key == "source_file") file = WithoutEnds(field.value);
-      if (field.key == "source_line") line = std::max<std::int64_t>(0, NumberIn(field.value));
-      if (field.key == "stack_frame_id") {
-        const std::int64_t frame = NumberIn(field.value);
-        if (frame > 0 && frame < static_cast<std::int64_t>(module.frames.size()))
-          instruction->frame = static_cast<int>(frame);
-      }
-    }
-    if (!file.empty()) instruction->frame = FrameFor(file, line, instruction->frame);
-  }
-
-  int FrameFor(std::string_view file, std::int64_t line, int parent) {
-    if (module.frames.size() >= kMostFrames) return parent;
-    const SourceFrame frame{Keep(file), line, parent};
-    const auto [number, is_new] = made_frames.try_emplace({frame.file, line, parent}, module.frames.size());
-    if (is_new) module.frames.push_back(frame);
-    return number->second;
+    const auto field = [&](std::string_view name) { return WithoutEnds(Attribute(metadata, name, ' ')); };
+    instruction->op_name = Keep(field("op_name"));
+    const std::int64_t frame = NumberIn(field("stack_frame_id"));
+    if (frame > 0 && std::cmp_less(frame, module.frames.size())) instruction->frame = static_cast<int>(frame);
+    const std::string_view file = Keep(field("source_file"));
+    if (file.empty() || module.frames.size() >= kMostFrames) return;
+    const SourceFrame made{file, std::max<std::int64_t>(0, NumberIn(field("source_line"))), instruction->frame};
+    const auto [number, is_new] = made_frames.try_emplace({made.file, made.line, made.parent}, module.frames.size());
+    if (is_new) module.frames.push_back(made);
+    instruction->frame = number->second;
   }
 
   // The computations that the attributes name: "%c" or "{%a, %b}".
@@ -399,7 +375,7 @@ struct HloReader {
     return id;
   }
 
-  bool OverLimits() const {
+  bool IsOverLimits() const {
     return module.instructions.size() >= limits.instructions || module.computations.size() >= limits.instructions ||
            module.memory->bytes() + shape_bytes > limits.text_bytes;
   }
@@ -407,8 +383,8 @@ struct HloReader {
 
 }  // namespace
 
-std::string_view Attribute(std::string_view attributes, std::string_view name) {
-  ListReader parts(attributes);
+std::string_view Attribute(std::string_view attributes, std::string_view name, char separator) {
+  ListReader parts(attributes, separator);
   while (const auto part = parts.Next()) {
     const AttributePart attribute = SplitAttribute(*part);
     if (attribute.key == name) return attribute.value;

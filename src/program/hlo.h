@@ -261,7 +261,7 @@ struct HloModule {
 };
 
 // Returns the value of an attribute, or empty: Attribute("dimensions={0,1}, kind=kLoop", "dimensions") is "{0,1}".
-std::string_view Attribute(std::string_view attributes, std::string_view name);
+std::string_view Attribute(std::string_view attributes, std::string_view name, char separator = ',');
 
 // Parses a list such as "{0,1}" or "0,1", up to the first part that is not an integer.
 std::vector<std::int64_t> Integers(std::string_view list);

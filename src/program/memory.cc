@@ -49,11 +49,9 @@ struct MemoryReader {
         EndAllocation();
         memory.assignment_whole = ReadAllocation(line) && memory.assignment_whole;
       } else if (inside && line.starts_with(" value: ")) {
-        if (std::optional<MemoryValue> value = ReadValue(line)) {
-          AddValue(std::move(*value));
-        } else {
-          memory.assignment_whole = false;
-        }
+        std::optional<MemoryValue> value = ReadValue(line);
+        memory.assignment_whole = value && memory.assignment_whole;
+        if (value) AddValue(std::move(*value));
       } else if (line.starts_with("Total bytes used")) {
         break;
       }

@@ -33,10 +33,8 @@ struct SignFinder {
     FindTraining();
     FindKept();
     FindWholeState();
-    FindFloat64();
     FindArguments();
-    FindFrozen();
-    FindIdentities();
+    FindUnoptimized();
     FindAtPeak();
     FindStacks();
     FindTransfers();
@@ -104,18 +102,6 @@ struct SignFinder {
     for (const ProgramParameter* parameter : whole_state) Add(sign, parameter->size, program.NameOf(*parameter));
   }
 
-  void FindFloat64() {
-    const HloModule& before = program.before;
-    const std::vector<InstructionId> all = before.instructions.ids();
-    const auto bytes = [&](InstructionId id) {
-      const ArrayShape& shape = before.ShapeOf(id).array;
-      return shape.dtype == kFloat64 ? UnpaddedBytes(shape).value_or(0) : 0;
-    };
-    const auto largest = std::ranges::max_element(all, {}, bytes);
-    if (largest != all.end())
-      Add("float64", bytes(*largest), ShapeAtLine(before, before.ShapeOf(*largest).array, *largest));
-  }
-
   // The largest array that is sent to the host. A transfer may send it in parts.
   void FindTransfers() {
     const ProgramValue* largest = nullptr;
@@ -131,6 +117,8 @@ struct SignFinder {
   }
 
   void FindArguments() {
+    std::set<InstructionId> returned;
+    for (const ProgramOutput& output : program.outputs) returned.insert(output.array.instruction);
     for (const ProgramParameter& parameter : program.parameters) {
       const ArrayShape& shape = ShapeOf(parameter);
       const ArrayGroups& groups = semantics.GroupsOf(parameter);
@@ -141,7 +129,9 @@ struct SignFinder {
       }
       if (ElementCount(shape) < kLeastBytes / 4) continue;
       large[parameter.array.instruction] = &parameter;
-      if (semantics.RoleOf(parameter) == Role::kWeights) ++weight_counts[shape.dims];
+      const bool is_weight = semantics.RoleOf(parameter) == Role::kWeights;
+      if (is_weight) ++weight_counts[shape.dims];
+      if (is_weight && semantics.trains && returned.contains(parameter.array.instruction)) frozen.insert(shape.dims);
       if (shape.memory_space == kHostMemorySpace) on_host.insert(shape.shape);
     }
   }
@@ -157,39 +147,32 @@ struct SignFinder {
     return operand;
   }
 
-  // Weights that the program returns unchanged, or whose gradient it multiplies by zero.
-  void FindFrozen() {
-    if (!semantics.trains) return;
-    std::set<InstructionId> returned;
-    for (const ProgramOutput& output : program.outputs) returned.insert(output.array.instruction);
-    for (const auto& [instruction, parameter] : large) {
-      if (semantics.RoleOf(*parameter) == Role::kWeights && returned.contains(instruction))
-        frozen.insert(ShapeOf(*parameter).dims);
-    }
+  // Finds 64-bit floats, gradients of weights that are multiplied by zero, and identity matrices: comparisons of iotas.
+  void FindUnoptimized() {
     const HloModule& before = program.before;
-    for (const HloInstruction& is : before.instructions) {
-      const ArrayDims& dims = before.shapes[is.shape].array.dims;
-      const auto is_zero = [&](InstructionId id) {
-        const HloInstruction& maker = before.instructions[MakerOf(before, id, {"broadcast"})];
+    InstructionId widest;
+    std::int64_t most = 0;
+    for (const InstructionId id : before.instructions.ids()) {
+      const HloInstruction& is = before.instructions[id];
+      const ArrayShape& shape = before.ShapeOf(id).array;
+      const auto is_zero = [&](InstructionId operand) {
+        const HloInstruction& maker = before.instructions[MakerOf(before, operand, {"broadcast"})];
         return maker.opcode == "constant" && maker.literal == "0";
       };
-      if (is.opcode == "multiply" && weight_counts.contains(dims) && std::ranges::any_of(is.operands, is_zero))
-        frozen.insert(dims);
+      const auto is_iota = [&](InstructionId operand) {
+        return before.instructions[MakerOf(before, operand, {"broadcast"})].opcode == "iota";
+      };
+      const std::int64_t bytes = shape.dtype == kFloat64 ? UnpaddedBytes(shape).value_or(0) : 0;
+      if (bytes > most) widest = id;
+      most = std::max(most, bytes);
+      if (semantics.trains && is.opcode == "multiply" && weight_counts.contains(shape.dims) &&
+          std::ranges::any_of(is.operands, is_zero))
+        frozen.insert(shape.dims);
+      if (is.opcode == "compare" && Mentions(is.attributes, "direction=EQ") && shape.dims.size() == 2 &&
+          shape.dims[0] == shape.dims[1] && std::ranges::all_of(is.operands, is_iota))
+        identities.insert(shape.dims[0]);
     }
-  }
-
-  // The sizes of identity matrices: comparisons of two iotas.
-  void FindIdentities() {
-    const HloModule& before = program.before;
-    const auto is_iota = [&](InstructionId id) {
-      return before.instructions[MakerOf(before, id, {"broadcast"})].opcode == "iota";
-    };
-    for (const HloInstruction& is : before.instructions) {
-      const ArrayDims& dims = before.shapes[is.shape].array.dims;
-      if (is.opcode == "compare" && Mentions(is.attributes, "direction=EQ") && dims.size() == 2 && dims[0] == dims[1] &&
-          std::ranges::all_of(is.operands, is_iota))
-        identities.insert(dims[0]);
-    }
+    if (widest) Add("float64", most, ShapeAtLine(before, before.ShapeOf(widest).array, widest));
   }
 
   // Whether the value contains the derivatives of all examples by each element of a whole batch.
