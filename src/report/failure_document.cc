@@ -417,8 +417,8 @@ Blocks FirstBlocks(const Failure& failure, const doc::Extent& extent) {
     AddWhy(failure, 0, extent.reasons, &blocks);
     const bool lists_memory = failure.estimates && !failure.estimates->memory.empty();
     if (failure.estimates && extent.is_whole) doc::AddSection({"peak", {KindsTable(*failure.estimates)}}, &blocks);
-    if (failure.estimates && !extent.is_whole && extent.remedies > 1) AddPeak(*failure.estimates, &blocks);
-    if (failure.estimates && !failure.recompilation && extent.remedies > 1)  // what was compiled is exact
+    if (failure.estimates && !extent.is_whole && extent.allocations > 0) AddPeak(*failure.estimates, &blocks);
+    if (failure.estimates && !failure.recompilation && extent.allocations > 0)  // what was compiled is exact
       AddRoom(failure.estimates->room, &blocks);
     if (!lists_memory && !extent.is_whole) {
       doc::Table largest = AllocationTable(failure, extent.allocations);
@@ -453,7 +453,8 @@ Blocks MoreBlocks(const Failure& failure, const doc::Extent& extent) {
       &blocks);
   doc::AddSection({"Also reported at", {OtherPlaces(failure)}}, &blocks);
   AddOrigin(failure, &blocks);
-  doc::AddSection({"more", {doc::CodeOf(ExplainCommand(failure))}}, &blocks);
+  const char* rest = extent.is_whole && extent.in_full < extent.remedies ? "\nwhyoom --all … | less" : "";
+  doc::AddSection({"more", {doc::CodeOf(ExplainCommand(failure) + rest)}}, &blocks);
   return blocks;
 }
 

@@ -28,15 +28,14 @@ constexpr std::size_t kFewRows = 5;
 constexpr std::size_t kAroundTable = 7;  // lines on a screen: rule, titles, how many more, a prompt
 
 // From the most that a large terminal shows to the least; the second is the usual one.
-constexpr doc::Extent kExtents[] = {{4, 3, 3}, {2, 3, 3}, {2, 3, 2}, {2, 3, 1}, {1, 3, 1}, {1, 2, 1}, {1, 1, 1}};
+constexpr doc::Extent kExtents[] = {{4, 3, 3}, {2, 3, 3}, {2, 3, 2}, {2, 3, 1},
+                                    {1, 3, 1}, {1, 2, 1}, {1, 1, 1}, {1, 1, 1, 0, 0}};
 constexpr doc::Extent kUsual = kExtents[1];
 constexpr doc::Extent kHeadline = {.reasons = 0, .remedies = 1, .steps = 0, .is_headline = true};
-// The same for --all, for which a terminal has this many screens. Files and pipes have the first.
-constexpr std::size_t kScreens = 3;
-constexpr doc::Extent kWhole[] = {{1000, 3, 3, 3, 8, false, true, true},
-                                  {1000, 3, 3, 1, 8, false, true, true},
-                                  {1000, 3, 3, 0, 5, false, true, true},
-                                  {1000, 3, 1, 0, 0, false, true, true}};
+// The same for --all, for which a terminal has three screens. Files and pipes have the first.
+constexpr doc::Extent kWhole[] = {{1000, 3, 3, 3, 8, false, true, true}, {1000, 3, 3, 1, 8, false, true, true},
+                                  {1000, 3, 3, 1, 3, false, true, true}, {1000, 3, 3, 0, 3, false, true, true},
+                                  {1000, 3, 2, 0, 3, false, true, true}, {1000, 3, 1, 0, 0, false, true, true}};
 
 // Codes of ANSI colours.
 constexpr const char* kPlain = "";
@@ -228,7 +227,7 @@ class TextRenderer {
     const bool all = options_.detail == Detail::kAll;
     const auto fits = [&](const doc::Extent& extent) {
       TextRenderer trial({.width = width_, .rows = options_.rows, .detail = options_.detail});
-      return RowsOf(trial.AddBlocksOf(failure, extent).lines_, width_) < options_.rows * (all ? kScreens : 1);
+      return RowsOf(trial.AddBlocksOf(failure, extent).lines_, width_) < options_.rows * (all ? 3 : 1);
     };
     const std::span<const doc::Extent> extents = all ? std::span<const doc::Extent>(kWhole) : kExtents;
     const auto first = std::find_if(extents.begin(), extents.end() - 1, fits);
