@@ -51,17 +51,6 @@ ComputedArray OriginalOf(const Program& program, const ProgramValue& value) {
   return {name, shape, alike};
 }
 
-// The values that occupy the whole allocation of an output.
-std::set<ValueId> ReturnedValues(const Program& program) {
-  std::set<ValueId> returned;
-  for (const ProgramOutput& output : program.outputs) {
-    if (!output.value) continue;
-    const ProgramValue& value = program.values[output.value];
-    if (value.size == program.AllocationOf(value).size) returned.insert(output.value);
-  }
-  return returned;
-}
-
 // A result that is written in place shares the buffer that it overwrites: loop-carried values, updates of an array.
 bool WritesInPlace(const Program& program, InstructionId instruction) {
   const HloInstruction& is = program.At(instruction);
@@ -219,7 +208,12 @@ BufferAssignment::BufferAssignment(const Program& program, bool undo_remateriali
 }
 
 void BufferAssignment::FindBuffers(bool undo) {
-  const std::set<ValueId> returned = ReturnedValues(program_);
+  std::set<ValueId> returned;  // values that occupy the whole allocation of an output
+  for (const ProgramOutput& output : program_.outputs) {
+    if (!output.value) continue;
+    const ProgramValue& value = program_.values[output.value];
+    if (value.size == program_.AllocationOf(value).size) returned.insert(output.value);
+  }
   std::map<ComputedArray, Buffer> kept;  // one buffer for an array that is not rematerialized
   std::vector<Buffer> placed;
   for (const ProgramValue& value : program_.values) {
