@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -49,17 +50,6 @@ ComputedArray OriginalOf(const Program& program, const ProgramValue& value) {
   for (ArrayId array{value.array.instruction, 0}; array.leaf < value.array.leaf; ++array.leaf)
     alike += program.ShapeOf(array).shape == shape;
   return {name, shape, alike};
-}
-
-// The values that occupy the whole allocation of an output.
-std::set<ValueId> ReturnedValues(const Program& program) {
-  std::set<ValueId> returned;
-  for (const ProgramOutput& output : program.outputs) {
-    if (!output.value) continue;
-    const ProgramValue& value = program.values[output.value];
-    if (value.size == program.AllocationOf(value).size) returned.insert(output.value);
-  }
-  return returned;
 }
 
 // A result that is written in place shares the buffer that it overwrites: loop-carried values, updates of an array.
@@ -205,12 +195,6 @@ std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t mos
 }
 
 BufferAssignment::BufferAssignment(const Program& program, bool undo_rematerialization) : program_(program) {
-  for (const AllocationId id : program.memory.allocations.ids()) {
-    if (!program.memory.allocations[id].IsFixed()) continue;
-    fixed_.push_back(program.values_in[id]);
-    std::erase_if(fixed_.back(),
-                  [&](ValueId value) { return program.values[value].size != program.memory.allocations[id].size; });
-  }
   for (const ProgramValue& value : program.values) compiled_sizes.push_back(value.size);
   FindBuffers(false);
   compiled_heap_ = HeapBytes(compiled_sizes, {});
@@ -219,7 +203,12 @@ BufferAssignment::BufferAssignment(const Program& program, bool undo_remateriali
 }
 
 void BufferAssignment::FindBuffers(bool undo) {
-  const std::set<ValueId> returned = ReturnedValues(program_);
+  std::set<ValueId> returned;  // values that occupy the whole allocation of an output
+  for (const ProgramOutput& output : program_.outputs) {
+    if (!output.value) continue;
+    const ProgramValue& value = program_.values[output.value];
+    if (value.size == program_.AllocationOf(value).size) returned.insert(output.value);
+  }
   std::map<ComputedArray, Buffer> kept;  // one buffer for an array that is not rematerialized
   std::vector<Buffer> placed;
   for (const ProgramValue& value : program_.values) {
@@ -257,9 +246,13 @@ bool BufferAssignment::IsRematerialized(const ProgramValue& value) const {
 }
 
 std::int64_t BufferAssignment::FixedBytes(const Sizes& sizes) const {
-  std::int64_t fixed = 0;
-  for (const std::vector<ValueId>& values : fixed_) fixed += SharedBytes(values, sizes);
-  return fixed;
+  Indexed<AllocationId, std::int64_t> fixed(program_.memory.allocations.size());
+  for (const ProgramValue& value : program_.values) {
+    const MemoryAllocation& allocation = program_.AllocationOf(value);
+    if (allocation.IsFixed() && value.size == allocation.size)
+      fixed[value.allocation] = std::max(fixed[value.allocation], sizes[value.id]);
+  }
+  return std::accumulate(fixed.begin(), fixed.end(), std::int64_t{0});
 }
 
 std::pair<std::vector<Extent>, std::int64_t> BufferAssignment::TemporariesAndOutputs(const Sizes& sizes) const {

@@ -92,12 +92,11 @@ struct BufferAssignment {
   // The buffers with the modified sizes, and the bytes of all outputs. Outputs and the buffers in their memory need
   // none among the temporaries.
   std::pair<std::vector<Extent>, std::int64_t> TemporariesAndOutputs(const Sizes& sizes) const;
-  std::int64_t FixedBytes(const Sizes& sizes) const;
+  std::int64_t FixedBytes(const Sizes& sizes) const;  // of the values that span an argument or constant
   std::int64_t HeapBytes(const Sizes& sizes, const std::vector<Buffer>& added) const;  // temporaries and outputs
 
   const Program& program_;
-  std::vector<std::vector<ValueId>> fixed_;  // by argument or constant: the values that span it
-  std::int64_t compiled_heap_ = 0;           // HeapBytes of the compiled sizes
+  std::int64_t compiled_heap_ = 0;  // HeapBytes of the compiled sizes
 };
 
 }  // namespace whyoom

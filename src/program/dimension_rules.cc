@@ -14,12 +14,6 @@ Dims Joined(Dims one, const Dims& other) {
   return one;
 }
 
-// Whether a slice keeps at least 1/8 of a dimension. A smaller slice is a selection, such as one layer, block or token.
-bool KeepsMost(std::int64_t one, std::int64_t other) {
-  constexpr std::int64_t kAtMost = 8;
-  return one > 1 && other > 1 && std::max(one, other) / std::min(one, other) <= kAtMost;
-}
-
 // An array of an instruction's result. A missing array has no dimensions.
 struct Array {
   const ArrayShape* shape = nullptr;
@@ -140,10 +134,12 @@ struct DimensionRules {
       dimensions.factors.Equate(a.Factor(i), b.Factor(j));
   }
 
-  // Equates the dimensions if their sizes are equal, else relates them if their sizes are similar.
+  // Equates the dimensions if their sizes are equal, else relates them if one is at least 1/8 of the other. A smaller
+  // slice is a selection, such as one layer, block or token.
   void Relate(Array a, int i, Array b, int j) {
     if (!a.Has(i) || !b.Has(j)) return;
-    if (a.Size(i) != b.Size(j) && KeepsMost(a.Size(i), b.Size(j))) dimensions.factors.Relate(a.Factor(i), b.Factor(j));
+    const auto [shorter, longer] = std::minmax({a.Size(i), b.Size(j)});
+    if (1 < shorter && shorter < longer && longer / shorter <= 8) dimensions.factors.Relate(a.Factor(i), b.Factor(j));
     Same(a, i, b, j);
   }
 
@@ -358,17 +354,6 @@ struct DimensionRules {
     }
   }
 
-  std::int64_t Steps(ComputationId condition) {
-    std::int64_t steps = 0;
-    for (const InstructionId at : module.computations[condition].instructions) {
-      if (!CountStep()) break;
-      if (At(at).opcode != "constant") continue;
-      const std::vector<std::int64_t> numbers = Integers(At(at).literal);
-      if (!numbers.empty()) steps = std::max(steps, numbers[0]);
-    }
-    return steps;
-  }
-
   // The factor of the dimension of length `steps` that an instruction reads or writes one element of; empty if none.
   FactorId StackedDim(InstructionId instruction, std::int64_t steps) const {
     const bool writes = At(instruction).opcode == "dynamic-update-slice";
@@ -386,7 +371,12 @@ struct DimensionRules {
     const HloInstruction& loop = At(instruction);
     if (loop.calls.size() < 2) return;
     // The condition compares the step with the number of steps.
-    const std::int64_t steps = Steps(loop.calls[0]);
+    std::int64_t steps = 0;
+    for (const InstructionId at : module.computations[loop.calls[0]].instructions) {
+      if (!CountStep()) break;
+      const std::vector<std::int64_t> numbers = Integers(At(at).opcode == "constant" ? At(at).literal : "");
+      if (!numbers.empty()) steps = std::max(steps, numbers[0]);
+    }
     if (steps < 2) return;
     FactorId first;
     for (const ComputationId computation : WithFusions(module, loop.calls[1])) {

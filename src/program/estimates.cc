@@ -106,13 +106,6 @@ std::vector<MemoryPart> MemoryByKind(const Simulator& simulator) {
   return PartsOf(kinds);
 }
 
-std::string NameOf(const Semantics& semantics, const Axis& axis) {
-  if (axis.groups == semantics.vocabulary.groups) return "vocabulary";
-  if (!semantics.has_examples()) return {};
-  if (axis.groups == semantics.batch.groups) return "batch";
-  return axis.groups == semantics.sequence.groups ? "sequence" : "";
-}
-
 // Saturates, since numbers of devices come from a file and can be arbitrary.
 std::int64_t Times(std::int64_t size, std::int64_t devices) {
   return ClampToBytes(static_cast<double>(size) * static_cast<double>(devices));
@@ -122,8 +115,10 @@ bool Fits(const Simulator& simulator, const std::optional<ModifiedProgram>& modi
   return modified && simulator.Fits(simulator.EstimateOf(*modified));
 }
 
-// Finds the largest size of an axis that fits, by bisection. Returns 0 if no size fits or all sizes seem to.
-std::int64_t LargestBySearch(const Simulator& simulator, const Axis& axis) {
+// Finds the largest size of an axis that fits, by bisection. Returns 0 if no size fits or all sizes seem to. Rounds a
+// smaller size down to a multiple of a power of two that divides the size in use, by at most an eighth: sizes in
+// between are padded to tiles of up to 128.
+std::int64_t LargestThatFits(const Simulator& simulator, const Axis& axis) {
   constexpr std::int64_t kMostTimes = 1024;
   std::int64_t fits = 0;
   if (axis.size > INT64_MAX / kMostTimes) return 0;
@@ -134,16 +129,8 @@ std::int64_t LargestBySearch(const Simulator& simulator, const Axis& axis) {
     if (fits > axis.size * kMostTimes / 2) return 0;  // the axis hardly matters, so nothing can be concluded
     size = fits > 0 && over > 2 * fits && over > axis.size ? fits * 2 : (fits + over) / 2;
   }
-  return fits;
-}
-
-// As LargestBySearch. Rounds a smaller size down to a multiple of a power of two that divides the size in use, by at
-// most an eighth: sizes in between are padded to tiles of up to 128.
-std::int64_t LargestThatFits(const Simulator& simulator, const Axis& axis) {
-  const std::int64_t fits = LargestBySearch(simulator, axis);
-  if (fits >= axis.size) return fits;
   std::int64_t tile = 1;
-  while (tile < 128 && axis.size % (2 * tile) == 0 && 16 * tile <= fits) tile *= 2;
+  while (fits < axis.size && tile < 128 && axis.size % (2 * tile) == 0 && 16 * tile <= fits) tile *= 2;
   return fits - fits % tile;
 }
 
@@ -266,8 +253,10 @@ std::optional<AxisLocation> LocateAxis(const Program& program, const Semantics& 
     if (place && rank <= best) continue;
     best = rank;
     const auto dim = found - dims.begin();
-    place = AxisLocation{parameter.path, dim, parameter.WholeDims(program.ShapeOf(parameter.array).dims)[dim],
-                         NameOf(semantics, axis)};
+    place = AxisLocation{parameter.path, dim, parameter.WholeDims(program.ShapeOf(parameter.array).dims)[dim]};
+    if (semantics.has_examples() && axis.groups == semantics.sequence.groups) place->name = "sequence";
+    if (semantics.has_examples() && axis.groups == semantics.batch.groups) place->name = "batch";
+    if (axis.groups == semantics.vocabulary.groups) place->name = "vocabulary";
   }
   return place;
 }

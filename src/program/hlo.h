@@ -101,17 +101,13 @@ struct NameHash {
     static const std::uint64_t factor = RandomWord() | 1;
     __extension__ using Wide = unsigned __int128;
     std::uint64_t hash = begin ^ name.size();
-    // Uses both halves of the product, so no change of the bytes has the same effect for every factor.
-    const auto mix = [&](std::uint64_t word) {
-      const Wide product = static_cast<Wide>(hash ^ word) * factor;
-      hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-    };
     for (std::size_t at = 0; at < name.size(); at += 8) {
       std::uint64_t word = 0;
       std::memcpy(&word, name.data() + at, std::min<std::size_t>(8, name.size() - at));
-      mix(word);
+      // Uses both halves of the product, so no change of the bytes has the same effect for every factor.
+      const Wide product = static_cast<Wide>(hash ^ word) * factor;
+      hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     }
-    mix(begin);
     return hash;
   }
 

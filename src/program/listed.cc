@@ -53,7 +53,10 @@ struct RowReader {
     std::vector<Effect> changes;
     if (batch > 1) changes.push_back(ShortenBatch("half_batch", 2));
     if (batch > 1 && trains) changes.push_back(ShortenBatch("batch_in_steps", std::min(kMicroBatches, batch)));
-    if (sequence > 0) changes.push_back(HalveSequence());
+    const auto halve = [&](const ListedValue&, ArrayDims* dims) {
+      std::ranges::replace(*dims, sequence, Shorter(sequence, 2));
+    };
+    if (sequence > 0) changes.push_back(Resized("half_sequence", 2, halve));
     changes.push_back(Narrow());
     if (std::ranges::any_of(listed.values, IsSaved)) changes.push_back(RecomputeLoops());
     return changes;
@@ -124,12 +127,6 @@ struct RowReader {
         if (*dim <= batch || *dim % batch != 0 || of_weights || value.part == Part::kBackward) return;
       }
       if (dim != dims->end()) *dim = Shorter(*dim, parts);
-    });
-  }
-
-  Effect HalveSequence() const {
-    return Resized("half_sequence", 2, [&](const ListedValue&, ArrayDims* dims) {
-      std::ranges::replace(*dims, sequence, Shorter(sequence, 2));
     });
   }
 

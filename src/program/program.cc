@@ -45,12 +45,6 @@ std::int64_t DevicesAlong(const std::vector<std::string>& axes, const Mesh& mesh
   });
 }
 
-// Whether the name needs no escapes in the user's code.
-bool IsPlainName(const std::string& axis) {
-  const auto is_plain = [](char c) { return IsWordChar(c) || c == '-' || c == '.'; };
-  return !axis.empty() && axis.size() <= kLongestName && std::ranges::all_of(axis, is_plain);
-}
-
 }  // namespace
 
 std::int64_t DeviceCount(const Mesh& mesh) {
@@ -102,9 +96,12 @@ Sharding ReadSharding(std::string_view sharding, std::string_view frontend, std:
 }
 
 std::string SpecText(const std::vector<std::vector<std::string>>& dims) {
+  const auto is_plain = [](char c) { return IsWordChar(c) || c == '-' || c == '.'; };  // needs no escape
   std::vector<std::string> texts;
   for (const std::vector<std::string>& axes : dims) {
-    if (!std::ranges::all_of(axes, IsPlainName)) return {};
+    for (const std::string& axis : axes) {
+      if (axis.empty() || axis.size() > kLongestName || !std::ranges::all_of(axis, is_plain)) return {};
+    }
     const std::string names = fmt::format("'{}'", fmt::join(axes, "', '"));
     texts.push_back(axes.empty() ? "None" : axes.size() > 1 ? "(" + names + ")" : names);
   }

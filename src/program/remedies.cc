@@ -361,7 +361,7 @@ Sizes Simulator::Scaled(const Axis& axis, Ratio ratio) const {
     if (is_new) found->second = ScaledSize(arrays, with_axis, ratio);
     sizes.push_back(found->second);
   }
-  return Resized([&](const ProgramValue& value) { return sizes[semantics.ClassOf(value.id)]; });
+  return Resized([&](const ProgramValue& value) { return sizes[semantics.class_of[value.id]]; });
 }
 
 std::vector<const ArrayShape*> SentToHost(const Program& program) {

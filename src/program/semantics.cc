@@ -309,10 +309,16 @@ struct SemanticsFinder : Semantics {
     }
   }
 
-  // The non-leading dimensions of inputs, and the dimensions that loops stack along.
-  std::vector<Axis> SequenceCandidates() {
-    std::vector<Axis> candidates;
-    std::set<std::pair<Groups, std::int64_t>> seen;
+  // Chooses among the non-leading dimensions of inputs, and the dimensions that loops stack along, the one with most
+  // bytes of values that no weight has.
+  void FindSequence() {
+    std::int64_t best = 0;
+    const auto consider = [&](const Axis& axis) {
+      if (Share(axis.groups, batch.groups) || axis.size < kShortestSequence || AnyIs(axis.groups, kOfWeights)) return;
+      const std::int64_t bytes = BytesWith(axis);
+      if (bytes > best) sequence = axis;
+      best = std::max(best, bytes);
+    };
     const auto is_shared = [&](const ProgramParameter& parameter) {
       const ArrayDims& dims = program.ShapeOf(parameter.array).dims;
       return batch && !Has(parameter, batch) && std::ranges::count(dims, batch.size) == 0;
@@ -320,32 +326,19 @@ struct SemanticsFinder : Semantics {
     for (const ProgramParameter& parameter : program.parameters) {
       if (!IsState(parameter) && is_shared(parameter)) Mark(GroupsOf(parameter), kShared);
     }
+    std::set<std::pair<Groups, std::int64_t>> seen;
     for (const ProgramParameter& parameter : program.parameters) {
-      if (IsState(parameter) || is_shared(parameter)) continue;
       for (std::size_t dim = 1; dim < GroupsOf(parameter).size(); ++dim) {
         const Axis axis = AxisOf(parameter, dim);
-        if (!axis || seen.size() >= kMostKinds) continue;
+        if (IsState(parameter) || is_shared(parameter) || !axis || seen.size() >= kMostKinds) continue;
         if (!seen.emplace(axis.groups, axis.size).second) continue;
         const Axis restored = Restored(axis);
-        candidates.push_back(AnyIs(restored.groups, kShared) ? axis : restored);
+        consider(AnyIs(restored.groups, kShared) ? axis : restored);
       }
     }
-    for (const Loop& loop : program.dimensions.loops) {
-      if (!loop.groups.empty() && candidates.size() < 2 * kMostKinds)
-        candidates.push_back(MakeAxis(loop.groups, loop.steps));
-    }
-    return candidates;
-  }
-
-  // Chooses the candidate with most bytes of values among those that no weight has.
-  void FindSequence() {
-    std::int64_t best = 0;
-    for (const Axis& axis : SequenceCandidates()) {
-      if (Share(axis.groups, batch.groups) || axis.size < kShortestSequence || AnyIs(axis.groups, kOfWeights)) continue;
-      const std::int64_t bytes = BytesWith(axis);
-      if (bytes <= best) continue;
-      best = bytes;
-      sequence = axis;
+    const std::vector<Loop>& loops = program.dimensions.loops;
+    for (const Loop& loop : std::span(loops).first(std::min(loops.size(), kMostKinds))) {
+      if (!loop.groups.empty()) consider(MakeAxis(loop.groups, loop.steps));
     }
   }
 

@@ -71,7 +71,6 @@ struct Semantics {
   // batch in the usual sense, but for example a side of a field or the length of a table of points.
   bool has_examples() const { return trains || has_weights; }
 
-  ClassId ClassOf(ValueId value) const { return class_of[value]; }
   const ArrayGroups& GroupsOf(ValueId value) const { return classes[class_of[value]].groups; }
   const ArrayGroups& GroupsOf(const ProgramParameter& parameter) const { return parameter_groups[parameter.place]; }
   // The dimensions that are the axis, or whose size the program computes from it: a bit for each.

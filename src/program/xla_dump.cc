@@ -227,24 +227,19 @@ const XlaDump::Module* XlaDump::Find(const std::string& name, std::optional<doub
   return is_unclear ? nullptr : *found;
 }
 
-Problem XlaDump::NotFound(const std::string& name) const {
-  for (const auto& [stem, module] : modules_) {
-    if (module.failed && module.assignment.empty() && (name.empty() || module.name == name))
-      return {module.intermediate, "", kNoAssignment};
-  }
-  if (name.empty()) {
-    return {"XLA dump", "",
-            "the log does not name the module that failed; to see all failed modules, run whyoom on the dump's folder "
-            "alone"};
-  }
-  return {name, "", "the XLA dump contains no failed compile of this module"};
-}
-
 std::optional<DumpReading> XlaDump::Read(const std::string& name, const RoleWords& role_words,
                                          std::optional<double> used, double limit_bytes, Problem* problem) const {
   const Module* module = Find(name, used);
   if (module == nullptr) {
-    *problem = NotFound(name);
+    *problem = {name, "", "the XLA dump contains no failed compile of this module"};
+    if (name.empty())
+      *problem = {"XLA dump", "",
+                  "the log does not name the module that failed; to see all failed modules, run whyoom on the dump's "
+                  "folder alone"};
+    for (const auto& [stem, one] : modules_) {
+      if (one.failed && one.assignment.empty() && (name.empty() || one.name == name))
+        *problem = {one.intermediate, "", kNoAssignment};
+    }
     return std::nullopt;
   }
   std::optional<DumpReading> reading = ReadModule(*module, &role_words, limit_bytes, problem);

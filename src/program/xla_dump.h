@@ -115,7 +115,6 @@ class XlaDump {
  private:
   std::vector<const Module*> Compiles(const std::string& name, bool failed) const;
   const Module* Find(const std::string& name, std::optional<double> used) const;
-  Problem NotFound(const std::string& name) const;
   bool IsTooMuch(std::int64_t need_bytes) const {
     return fails_above_ > 0 && static_cast<double>(need_bytes) > fails_above_;
   }

@@ -141,7 +141,7 @@ TEST_CASE("values of the same shape, size and dimensions are one class", "[progr
   const Program program = MakeProgram(Layer(true), WithGradient());
   const Semantics semantics = FindSemantics(program, Words());
   const auto class_of = [&](const char* name) {
-    return semantics.ClassOf(program.values_of[program.module.Find(name)].at(0));
+    return semantics.class_of[program.values_of[program.module.Find(name)].at(0)];
   };
   CHECK(class_of("g") == class_of("w"));  // the gradient has the weight's dimensions
   CHECK(class_of("m") != class_of("w"));  // nothing relates their dimensions
