@@ -41,16 +41,14 @@ void AddTotals(const Comparison& comparison, doc::Blocks* blocks) {
   for (const TotalChange& total : comparison.totals) {
     const bool is_need = total.id == "need_bytes";
     if (!is_need && (!total.before || !total.after)) continue;
-    bool is_exact = true;
     const auto size = [&](const std::optional<std::int64_t>& bytes, const RunFigures& run) {
-      const bool at_least = is_need && run.at_least;
-      is_exact = is_exact && bytes && !at_least;
-      return Words(bytes ? (at_least ? "≥ " : "") + FormatSize(*bytes) : "unknown");
+      return Words(bytes ? (is_need && run.at_least ? "≥ " : "") + FormatSize(*bytes) : "unknown");
     };
     const std::int64_t change = total.after.value_or(0) - total.before.value_or(0);
     const std::string text = change == 0 ? "same" : (change > 0 ? "+" : "") + FormatSize(change);
     table.rows.push_back({Words(total.title), size(total.before, comparison.before),
-                          size(total.after, comparison.after), Words(is_exact ? text : "unknown")});
+                          size(total.after, comparison.after),
+                          Words(is_need ? "" : text)});  // the verdict has the need's
   }
   doc::AddSection({"", {std::move(table)}}, blocks);
 }
