@@ -42,7 +42,7 @@ std::string Exact(std::int64_t bytes) { return fmt::format("{} ({})", bytes, For
 constexpr const char* kRoles[] = {"weights", "optimizer state", "input", "cache", "other"};
 constexpr const char* kKinds[] = {"weights",     "gathered weights", "optimizer state",  "gradients",
                                   "activations", "logits",           "attention scores", "temporaries",
-                                  "inputs",      "outputs",          "constants",        "unknown"};
+                                  "inputs",      "constants",        "unknown"};
 
 // "f32[64 batch,2048]"
 std::string ShapeText(const Semantics& semantics, const ArrayShape& shape, const ArrayGroups& dimensions) {
