@@ -225,13 +225,13 @@ class TextRenderer {
   void AddFailure(const Failure& failure) {
     if (options_.detail == Detail::kBrief) return void(Add(FirstBlocks(failure, kHeadline)));
     const bool all = options_.detail == Detail::kAll;
+    if (options_.rows == 0) return void(AddBlocksOf(failure, all ? kWhole[0] : kUsual));
     const auto fits = [&](const doc::Extent& extent) {
       TextRenderer trial({.width = width_, .rows = options_.rows, .detail = options_.detail});
       return RowsOf(trial.AddBlocksOf(failure, extent).lines_, width_) < options_.rows * (all ? 3 : 1);
     };
     const std::span<const doc::Extent> extents = all ? std::span<const doc::Extent>(kWhole) : kExtents;
-    const auto first = std::find_if(extents.begin(), extents.end() - 1, fits);
-    AddBlocksOf(failure, options_.rows > 0 ? *first : all ? kWhole[0] : kUsual);
+    AddBlocksOf(failure, *std::find_if(extents.begin(), extents.end() - 1, fits));
   }
 
   TextRenderer& AddBlocksOf(const Failure& failure, const doc::Extent& extent) {
