@@ -34,6 +34,70 @@ const HloShape* ElementOf(const HloModule& module, InstructionId instruction, st
   return shape;
 }
 
+// Whether the assignment's values match the module, which must be compiled and whole.
+bool ValuesAgree(const ModuleMemory& memory, const HloModule& module) {
+  std::size_t wrong = 0;
+  std::size_t all = 0;
+  for (const MemoryAllocation& allocation : memory.allocations) {
+    all += allocation.values.size();
+    wrong += std::ranges::count_if(allocation.values, [&](const MemoryValue& value) {
+      const HloShape* shape = ElementOf(module, module.Find(value.name), value.index);
+      if (shape == nullptr || shape->is_tuple) return shape == nullptr || !value.shape.starts_with('(');
+      const std::string& array = shape->array.shape;  // "f32[8]"; empty if it was not understood
+      return !array.empty() && value.shape != array && !value.shape.starts_with(array + "{");
+    });
+  }
+  return IsFew(wrong, all);
+}
+
+// Whether the live ranges match the assignment's temporaries.
+bool RangesAgree(const ModuleMemory& memory) {
+  std::size_t wrong = 0;
+  std::size_t all = 0;
+  for (const MemoryAllocation& allocation : memory.allocations) {
+    if (allocation.kind != AllocationKind::kTemporaries) continue;
+    all += allocation.values.size();
+    wrong += std::ranges::count_if(allocation.values, [](const MemoryValue& value) { return value.first < 0; });
+  }
+  return IsFew(wrong, all);
+}
+
+// Whether each name that has a live range but is not a value of the assignment is an instruction of the module.
+bool RangesAgree(const ModuleMemory& memory, const HloModule& module) {
+  const std::vector<std::string>& names = memory.ranges_without_value;
+  const auto wrong =
+      std::ranges::count_if(names, [&](const std::string& place) { return !module.Find(SplitPlace(place).first); });
+  return IsFew(wrong, names.size());
+}
+
+// Whether the assignment lacks arrays in HBM that have a live range, of more than 1 % of the need.
+bool LacksValues(const ModuleMemory& memory, const HloModule& module) {
+  if (memory.over_limit) return false;  // the reader dropped values
+  double missing = 0;
+  for (const std::string& place : memory.ranges_without_value) {
+    const auto [name, index] = SplitPlace(place);
+    const HloShape* shape = ElementOf(module, module.Find(name), index);
+    if (shape == nullptr || shape->is_tuple || shape->array.dtype.empty() || shape->array.memory_space != 0) continue;
+    const std::int64_t bytes = UnpaddedBytes(shape->array).value_or(0);
+    if (bytes >= kMemoryLimits.smallest) missing += static_cast<double>(bytes);
+  }
+  return missing * 100 > static_cast<double>(memory.need_bytes);
+}
+
+// Whether the unoptimized module has the compiled module's parameters, which are smaller if that is partitioned.
+bool ParametersAgree(const HloModule& before, const HloModule& compiled) {
+  const bool is_split = PartitionsOf(compiled) > 1;
+  return std::ranges::equal(before.Parameters(), compiled.Parameters(), [&](InstructionId one, InstructionId other) {
+    if (!one || !other) return true;
+    const ArrayShape& all = before.ShapeOf(one).array;
+    const ArrayShape& part = compiled.ShapeOf(other).array;
+    // An array of 64-bit numbers becomes two.
+    if (part.dtype.empty() || all.dtype.empty() || ElementBits(all.dtype).value_or(64) == 64) return true;
+    if (part.dtype != all.dtype || part.dims.size() != all.dims.size()) return false;
+    return is_split ? std::ranges::equal(part.dims, all.dims, std::less_equal<>()) : part.dims == all.dims;
+  });
+}
+
 struct DumpFileReader {
   const DumpPaths& paths;
   double limit_bytes;
@@ -76,8 +140,7 @@ struct DumpFileReader {
     if (!files.memory.assignment_whole) return std::string(kDamaged) + kNeedUnknown;
     if (!CheckText()) return std::string(kOther) + kNeedUnknown;
     CheckRanges();
-    const bool lacks = IsComplete(files.text) && LacksValues(files.memory, files.text, kMemoryLimits.smallest);
-    return lacks ? std::string(kDamaged) + kNeedUnknown : "";
+    return IsComplete(files.text) && LacksValues(files.memory, files.text) ? std::string(kDamaged) + kNeedUnknown : "";
   }
 
   // Returns false if the assignment is from another compile than the text and the live ranges. Source lines and names
@@ -145,65 +208,6 @@ struct DumpFileReader {
 };
 
 }  // namespace
-
-bool ValuesAgree(const ModuleMemory& memory, const HloModule& module) {
-  std::size_t wrong = 0;
-  std::size_t all = 0;
-  for (const MemoryAllocation& allocation : memory.allocations) {
-    all += allocation.values.size();
-    wrong += std::ranges::count_if(allocation.values, [&](const MemoryValue& value) {
-      const HloShape* shape = ElementOf(module, module.Find(value.name), value.index);
-      if (shape == nullptr || shape->is_tuple) return shape == nullptr || !value.shape.starts_with('(');
-      const std::string& array = shape->array.shape;  // "f32[8]"; empty if it was not understood
-      return !array.empty() && value.shape != array && !value.shape.starts_with(array + "{");
-    });
-  }
-  return IsFew(wrong, all);
-}
-
-bool RangesAgree(const ModuleMemory& memory) {
-  std::size_t wrong = 0;
-  std::size_t all = 0;
-  for (const MemoryAllocation& allocation : memory.allocations) {
-    if (allocation.kind != AllocationKind::kTemporaries) continue;
-    all += allocation.values.size();
-    wrong += std::ranges::count_if(allocation.values, [](const MemoryValue& value) { return value.first < 0; });
-  }
-  return IsFew(wrong, all);
-}
-
-bool RangesAgree(const ModuleMemory& memory, const HloModule& module) {
-  const std::vector<std::string>& names = memory.ranges_without_value;
-  const auto wrong =
-      std::ranges::count_if(names, [&](const std::string& place) { return !module.Find(SplitPlace(place).first); });
-  return IsFew(wrong, names.size());
-}
-
-bool LacksValues(const ModuleMemory& memory, const HloModule& module, std::int64_t smallest) {
-  if (memory.over_limit) return false;  // the reader dropped values
-  double missing = 0;
-  for (const std::string& place : memory.ranges_without_value) {
-    const auto [name, index] = SplitPlace(place);
-    const HloShape* shape = ElementOf(module, module.Find(name), index);
-    if (shape == nullptr || shape->is_tuple || shape->array.dtype.empty() || shape->array.memory_space != 0) continue;
-    const std::int64_t bytes = UnpaddedBytes(shape->array).value_or(0);
-    if (bytes >= smallest) missing += static_cast<double>(bytes);
-  }
-  return missing * 100 > static_cast<double>(memory.need_bytes);
-}
-
-bool ParametersAgree(const HloModule& before, const HloModule& compiled) {
-  const bool is_split = PartitionsOf(compiled) > 1;
-  return std::ranges::equal(before.Parameters(), compiled.Parameters(), [&](InstructionId one, InstructionId other) {
-    if (!one || !other) return true;
-    const ArrayShape& all = before.ShapeOf(one).array;
-    const ArrayShape& part = compiled.ShapeOf(other).array;
-    // An array of 64-bit numbers becomes two.
-    if (part.dtype.empty() || all.dtype.empty() || ElementBits(all.dtype).value_or(64) == 64) return true;
-    if (part.dtype != all.dtype || part.dims.size() != all.dims.size()) return false;
-    return is_split ? std::ranges::equal(part.dims, all.dims, std::less_equal<>()) : part.dims == all.dims;
-  });
-}
 
 DumpFiles ReadDumpFiles(const DumpPaths& paths, double limit_bytes, bool for_remedies, const Stop& stop) {
   return DumpFileReader{paths, limit_bytes, for_remedies, stop}.Read();

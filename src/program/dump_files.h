@@ -41,21 +41,4 @@ inline constexpr const char* kNoBufferAssignment = "the file contains no buffer 
 inline constexpr const char* kNeedUnknown = "cannot determine how much memory the program needs";
 inline constexpr const char* kCannotEstimate = "cannot estimate what would fit or the effect of remedies";
 
-// Whether the assignment's values match the module, which must be compiled and whole.
-bool ValuesAgree(const ModuleMemory& memory, const HloModule& module);
-
-// Whether the live ranges match the assignment's temporaries.
-bool RangesAgree(const ModuleMemory& memory);
-
-// Whether each name that has a live range but is not a value of the assignment is an instruction of the module.
-bool RangesAgree(const ModuleMemory& memory, const HloModule& module);
-
-// Whether the assignment lacks arrays in HBM that have a live range, of more than 1 % of the need. Call it only for
-// files that agree. `smallest` is the limit that the assignment was read with.
-bool LacksValues(const ModuleMemory& memory, const HloModule& module, std::int64_t smallest);
-
-// Whether the unoptimized module `before` has the same parameters as the compiled module. Its parameters may be larger
-// if the compiled module is partitioned.
-bool ParametersAgree(const HloModule& before, const HloModule& compiled);
-
 }  // namespace whyoom
