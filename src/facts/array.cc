@@ -12,6 +12,7 @@
 #include <numeric>
 #include <utility>
 
+#include "text/numbers.h"
 #include "text/regex_options.h"
 #include "text/secrets.h"
 #include "text/utf8.h"
@@ -273,6 +274,28 @@ std::optional<std::int64_t> BestLayoutBytes(const ArrayShape& shape) {
     }
   }
   return best;
+}
+
+std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const std::vector<std::int64_t>& dims) {
+  ArrayShape changed = shape;
+  changed.dims = dims;
+  const std::optional<std::int64_t> before = PaddedBytes(shape);
+  if (!before || *before <= 0) return size;
+  const double share =
+      static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
+  const double proportional = static_cast<double>(*before) * share;
+  const std::int64_t tiled =
+      std::min(*PaddedBytes(changed), std::max(*BestLayoutBytes(changed), ClampToBytes(proportional)));
+  const double after = std::max(proportional, static_cast<double>(tiled));
+  return ClampToBytes(static_cast<double>(size) * after / static_cast<double>(*before));
+}
+
+std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits) {
+  if (!ElementBits(shape.dtype)) return std::nullopt;
+  std::vector<std::int64_t> tile = shape.tile;
+  // Elements narrower than 32 bits are packed along the rows, so a tile has at least enough rows to fill a word.
+  if (tile.size() >= 2) tile[tile.size() - 2] = std::max<std::int64_t>(tile[tile.size() - 2], std::max(1, 32 / bits));
+  return BytesWithTile(shape, bits, tile);
 }
 
 Allocation RowOfArray(std::int64_t size, const std::string& shape) {

@@ -55,6 +55,14 @@ inline auto UnpaddedBytes(const ArrayShape& shape) { return BytesWithTile(shape,
 // rows. A smaller second-minor dimension has the next power of two of rows, but at least those of a 32-bit word.
 std::optional<std::int64_t> BestLayoutBytes(const ArrayShape& shape);
 
+// Estimates the bytes of an array of `size` bytes after its dimensions change to `dims`. Keeps the ratio between `size`
+// and the computed size, since the compiler may round. Assumes that the compiler chooses another layout if a dimension
+// becomes too short for its tile. Returns `size` if the shape is not understood.
+std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const std::vector<std::int64_t>& dims);
+// Bytes if each element had `bits` bits. Assumes that the tile keeps its lanes and its rows, but has at least the rows
+// that fill a 32-bit word. Returns nullopt if the element type is unknown.
+std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits);
+
 // A row of the allocation list in a compiler's memory report, or a value in a dump.
 struct Allocation {
   int rank = 0;                            // 1 is the largest

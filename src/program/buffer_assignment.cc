@@ -163,33 +163,28 @@ std::vector<MemoryValue> LiveAt(const MemoryAllocation& allocation, std::int64_t
   return kept;
 }
 
-std::int64_t ScheduleLength(const ModuleMemory& memory, const std::vector<Buffer>& buffers) {
-  std::int64_t length = memory.schedule_length;
-  for (const Buffer& buffer : buffers) length = std::max(length, buffer.last + 1);
-  return length;
-}
-
 std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t most) {
   constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // a schedule beyond that is damage
-  const std::vector<Buffer> buffers = TemporariesOf(memory);
-  const std::int64_t length = ScheduleLength(memory, buffers);
+  const std::int64_t length = memory.schedule_length;
+  if (length <= 0 || length > kLongest) return {};
   std::int64_t fixed = memory.need_bytes;
   for (const MemoryAllocation& allocation : memory.allocations)
     fixed -= allocation.kind == AllocationKind::kTemporaries ? allocation.size : 0;
-  if (memory.schedule_length <= 0 || length > kLongest || most == 0) return {};
   const std::int64_t parts = std::min(length, static_cast<std::int64_t>(most));
-  const std::vector<Usage> usage = UsageOver({buffers.begin(), buffers.end()});
-  auto next = usage.begin();
-  std::int64_t bytes = 0;  // in use before `next`
   std::vector<MemoryMoment> timeline;
-  for (std::int64_t part = 0; part < parts; ++part) {
-    Usage peak{(part * length + parts - 1) / parts, bytes};
-    for (; next != usage.end() && next->moment * parts < (part + 1) * length; ++next) {
-      if (next->moment == peak.moment || next->bytes > peak.bytes) peak = *next;
-      bytes = next->bytes;
+  for (std::int64_t part = 0; part < parts; ++part)
+    timeline.push_back({static_cast<double>((part * length + parts - 1) / parts) / static_cast<double>(length), fixed});
+  const std::vector<Buffer> buffers = TemporariesOf(memory);
+  std::vector<Usage> usage = UsageOver({buffers.begin(), buffers.end()});
+  usage.push_back({length, 0});
+  for (std::size_t i = 0; i + 1 < usage.size(); ++i) {
+    const std::int64_t bytes = std::min(memory.need_bytes, fixed + usage[i].bytes);
+    for (std::int64_t part = usage[i].moment * parts / length; part * length <= (usage[i + 1].moment - 1) * parts;
+         ++part) {
+      MemoryMoment& peak = timeline[part];
+      if (bytes > peak.bytes)
+        peak = {std::max(peak.at, static_cast<double>(usage[i].moment) / static_cast<double>(length)), bytes};
     }
-    timeline.push_back({static_cast<double>(peak.moment) / static_cast<double>(length),
-                        std::min(memory.need_bytes, fixed + peak.bytes)});
   }
   return timeline;
 }
@@ -217,7 +212,6 @@ void BufferAssignment::FindBuffers(bool undo) {
     if (!undo || is_output || !IsRematerialized(value)) {
       const bool separate = is_output && !WritesInPlace(program_, value.array.instruction);
       placed.push_back({value, value.allocation, {value.id}, separate});
-      if (separate) placed.back().last = kNeverEnds;
     } else {
       Buffer& buffer = kept.try_emplace(OriginalOf(program_, value), Buffer{{.first = INT64_MAX}}).first->second;
       buffer.size = std::max(buffer.size, value.size);

@@ -49,9 +49,6 @@ inline Usage PeakOf(const ModuleMemory& memory) {
 // an equal one that precedes it in `values`. Largest first.
 std::vector<MemoryValue> LiveAt(const MemoryAllocation& allocation, std::int64_t moment);
 
-// The positions in the schedule, including those of `buffers`.
-std::int64_t ScheduleLength(const ModuleMemory& memory, const std::vector<Buffer>& buffers);
-
 // The memory that a program needs over its schedule, without fragmentation. Divides the schedule into at most `most`
 // parts and returns the peak of each part, which includes the overall peak. Empty if no live ranges are known.
 std::vector<MemoryMoment> TimelineOf(const ModuleMemory& memory, std::size_t most = 64);

@@ -153,18 +153,13 @@ std::int64_t MicroBatchesThatFit(const Simulator& simulator) {
 // The number of devices that share an axis.
 std::int64_t DevicesAlong(const Simulator& simulator, const Axis& axis) {
   std::int64_t split = 1;
-  std::int64_t guessed = 1;
   for (const ProgramParameter& parameter : simulator.program.parameters) {
     const ArrayGroups& groups = simulator.semantics.GroupsOf(parameter);
     for (std::size_t dim = 0; dim < std::min(groups.size(), parameter.shards.size()); ++dim) {
       if (!groups[dim].empty() && groups[dim] == axis.groups) split = std::max(split, parameter.shards[dim]);
     }
-    // If propagation lost track of the argument, assume an input whose leading dimension has the same length.
-    const ArrayDims& dims = simulator.program.ShapeOf(parameter.array).dims;
-    if (!simulator.semantics.IsState(parameter) && !dims.empty() && dims[0] == axis.size && !parameter.shards.empty())
-      guessed = std::max(guessed, parameter.shards[0]);
   }
-  return split > 1 ? split : guessed;
+  return split;
 }
 
 Room FindRoom(const Simulator& simulator) {
@@ -203,36 +198,18 @@ std::vector<Effect> EffectsOf(const Simulator& simulator, const Room& room) {
   return effects;
 }
 
-// The five largest temporaries at each of the moments of `timeline`, at most 64 in all: largest first, each once, with
-// the part of the schedule in which it is live.
-std::vector<LiveArray> LiveArraysOf(const Program& program, const std::vector<MemoryMoment>& timeline) {
-  constexpr int kPerMoment = 5;
+// The 64 largest temporaries, with the part of the schedule in which each is live.
+std::vector<LiveArray> LiveArraysOf(const Program& program) {
   constexpr std::size_t kMostArrays = 64;
-  constexpr std::size_t kMostBuffers = 4096;  // the largest; each moment looks at all of them
   std::vector<Buffer> buffers = TemporariesOf(program.memory);
-  const auto length = static_cast<double>(ScheduleLength(program.memory, buffers));
+  const auto length = static_cast<double>(program.memory.schedule_length);
   std::ranges::stable_sort(buffers, std::ranges::greater(), &Buffer::size);
-  buffers.resize(std::min(buffers.size(), kMostBuffers));
-  std::set<std::size_t> chosen;
-  for (const MemoryMoment& moment : timeline) {
-    int count = 0;
-    for (std::size_t i = 0; i < buffers.size() && count < kPerMoment; ++i) {
-      const double at = moment.at * length;
-      if (static_cast<double>(buffers[i].first) > at || at > static_cast<double>(buffers[i].last)) continue;
-      chosen.insert(i);
-      ++count;
-    }
-  }
   std::vector<LiveArray> arrays;
-  for (const std::size_t i : chosen) {
-    const Buffer& buffer = buffers[i];
+  for (const Buffer& buffer : buffers) {
     const ArrayId array = program.values[buffer.values.front()].array;
     if (!array || arrays.size() == kMostArrays) continue;
     const std::int64_t padding = buffer.size - UnpaddedBytes(program.ShapeOf(array)).value_or(buffer.size);
-    std::string name = program.ShapeOf(array).shape;
-    const SourceLine line = UserLine(program.module, array.instruction);
-    if (!line.file.empty()) name += " at " + SourceLineText(line.file, line.line);
-    arrays.push_back({std::move(name), buffer.size, std::max<std::int64_t>(0, padding),
+    arrays.push_back({program.NameOf(array), buffer.size, std::max<std::int64_t>(0, padding),
                       static_cast<double>(buffer.first) / length, static_cast<double>(buffer.last + 1) / length});
   }
   return arrays;
@@ -271,7 +248,7 @@ ProgramEstimates EstimateProgram(const Program& program, const RoleWords& role_w
   estimates.need_bytes = simulator.need_bytes;
   estimates.memory = MemoryByKind(simulator);
   estimates.timeline = TimelineOf(program.memory);
-  estimates.live = LiveArraysOf(program, estimates.timeline);
+  estimates.live = LiveArraysOf(program);
   if (limit_bytes > 0) estimates.room = FindRoom(simulator);
   if (with_remedies == WithRemedies::kNo) return estimates;
   estimates.changes = EffectsOf(simulator, estimates.room);

@@ -309,24 +309,24 @@ struct HloReader {
     while (!IsBackendConfig(parts.rest())) {
       const auto part = parts.Next();
       if (!part) break;
-      const AttributePart attribute = SplitAttribute(*part);
-      if (attribute.key == "backend_config") continue;
-      if (attribute.key == "metadata") {
-        ReadMetadata(WithoutEnds(attribute.value), instruction);
+      const auto [key, value] = SplitAttribute(*part);
+      if (key == "backend_config") continue;
+      if (key == "metadata") {
+        ReadMetadata(WithoutEnds(value), instruction);
         continue;
       }
-      if (attribute.key == "frontend_attributes") {
-        instruction->frontend = Keep(attribute.text.substr(0, kLongestFrontend));
+      if (key == "frontend_attributes") {
+        instruction->frontend = Keep(part->substr(0, kLongestFrontend));
         continue;
       }
-      if (attribute.key == "condition" && condition.empty()) {
-        condition = attribute.value;
-      } else if (CallsComputations(attribute.key)) {
-        calls.push_back(attribute.value);
+      if (key == "condition" && condition.empty()) {
+        condition = value;
+      } else if (CallsComputations(key)) {
+        calls.push_back(value);
       }
       if (scratch.size() >= kLongestAttributes) continue;
       if (!scratch.empty()) scratch += ", ";
-      scratch += attribute.text;
+      scratch += *part;
     }
     if (!condition.empty()) calls.insert(calls.begin(), condition);  // before the body, whatever the printed order
     if (scratch.size() > kLongestAttributes) scratch.resize(kLongestAttributes);
@@ -386,8 +386,8 @@ struct HloReader {
 std::string_view Attribute(std::string_view attributes, std::string_view name, char separator) {
   ListReader parts(attributes, separator);
   while (const auto part = parts.Next()) {
-    const AttributePart attribute = SplitAttribute(*part);
-    if (attribute.key == name) return attribute.value;
+    const auto [key, value] = SplitAttribute(*part);
+    if (key == name) return value;
   }
   return {};
 }

@@ -26,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "facts/array.h"
@@ -81,13 +82,8 @@ class ListReader {
   bool closed_ = true;
 };
 
-// An attribute: "key=value".
-struct AttributePart {
-  std::string_view text;   // "key=value"
-  std::string_view key;    // empty if there is no '='
-  std::string_view value;  // "{0,1}", "kLoop", "\"Sharding\""
-};
-AttributePart SplitAttribute(std::string_view text);
+// Splits an attribute "key=value" into key and value: "{0,1}", "kLoop", "\"Sharding\"". Both are empty without a '='.
+std::pair<std::string_view, std::string_view> SplitAttribute(std::string_view text);
 
 // Removes the first and the last character if they are quotes, braces or parentheses: "\"Sharding\"" becomes
 // "Sharding", "{0,1}" and "(0,1)" become "0,1".
@@ -97,10 +93,9 @@ std::string_view WithoutEnds(std::string_view value);
 // at a time, which is fast for short names.
 struct NameHash {
   std::size_t operator()(std::string_view name) const {
-    static const std::uint64_t begin = RandomWord();
-    static const std::uint64_t factor = RandomWord() | 1;
+    static const std::uint64_t factor = std::uint64_t{std::random_device()()} << 32 | std::random_device()() | 1;
     __extension__ using Wide = unsigned __int128;
-    std::uint64_t hash = begin ^ name.size();
+    std::uint64_t hash = factor ^ name.size();
     for (std::size_t at = 0; at < name.size(); at += 8) {
       std::uint64_t word = 0;
       std::memcpy(&word, name.data() + at, std::min<std::size_t>(8, name.size() - at));
@@ -109,12 +104,6 @@ struct NameHash {
       hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     }
     return hash;
-  }
-
- private:
-  static std::uint64_t RandomWord() {
-    std::random_device random;
-    return std::uint64_t{random()} << 32 | random();
   }
 };
 

@@ -99,10 +99,10 @@ std::optional<std::string_view> ListReader::Next() {
   return part;
 }
 
-AttributePart SplitAttribute(std::string_view text) {
+std::pair<std::string_view, std::string_view> SplitAttribute(std::string_view text) {
   const std::size_t length = WordLength(text);
-  if (text.substr(length, 1) != "=") return {text};
-  return {text, text.substr(0, length), text.substr(length + 1)};
+  if (text.substr(length, 1) != "=") return {};
+  return {text.substr(0, length), text.substr(length + 1)};
 }
 
 std::string_view WithoutEnds(std::string_view value) {

@@ -167,6 +167,7 @@ struct MemoryReader {
       if (memory.ranges_without_value.size() < kMostWithoutValue) memory.ranges_without_value.emplace_back(place);
       return;
     }
+    memory.schedule_length = std::max(memory.schedule_length, *last + 1);
     for (MemoryValue* value : *found) {
       if (value->first >= 0) return;  // the first range wins
       value->first = *first;

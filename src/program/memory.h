@@ -50,7 +50,7 @@ struct MemoryAllocation {
 struct ModuleMemory {
   Indexed<AllocationId, MemoryAllocation> allocations;  // in HBM, not thread-local: "Used" in the error message
   std::int64_t host_bytes = 0;                          // in the host's memory
-  std::int64_t schedule_length = 0;                     // from live-range.txt; 0 if there is none
+  std::int64_t schedule_length = 0;                     // positions in live-range.txt; 0 if there is none
   std::int64_t need_bytes = 0;                          // of all allocations in HBM, including any beyond a limit
   bool assignment_whole = true;                         // false: the file itself shows that it is truncated or damaged
   bool ranges_whole = true;                             // the same for the live ranges; true if there are none

@@ -232,11 +232,7 @@ void Program::FindOutputs() {
   }
   for (ProgramOutput& output : outputs) {
     // Follow get-tuple-elements to the instruction that computes the array.
-    constexpr int kMostNested = 8;
-    for (int depth = 0; depth < kMostNested; ++depth) {
-      const ArrayId from = dimensions.TupleElementOf(At(output.array.instruction));
-      if (from) output.array = from;
-    }
+    while (const ArrayId from = dimensions.TupleElementOf(At(output.array.instruction))) output.array = from;
     if (const auto value = own.find(output.array); value != own.end()) output.value = value->second;
   }
 }

@@ -263,16 +263,11 @@ std::optional<ModifiedProgram> MergeTinyDimensions(const Simulator& simulator) {
 
 std::optional<ModifiedProgram> WithoutHostTransfer(const Simulator& simulator) {
   // An array must be in memory as a whole to be sent. Without the transfer it is usually fused, and so are its inputs.
-  std::set<std::int64_t> counts;  // elements
-  for (const ArrayShape* sent : SentToHost(simulator.program)) counts.insert(ElementCount(*sent));
-  if (counts.empty()) return std::nullopt;
-  // The parts on each device are gathered to be sent.
   const HloModule& module = simulator.program.module;
-  for (const InstructionId id : module.instructions.ids()) {
-    const HloInstruction& is = module.instructions[id];
-    if (is.opcode == "all-gather" && !is.operands.empty() && counts.contains(ElementCount(module.ShapeOf(id).array)))
-      counts.insert(ElementCount(module.ShapeOf(is.operands[0]).array));
-  }
+  std::set<std::int64_t> counts;  // elements
+  for (const InstructionId sent : SentToHost(simulator.program))
+    counts.insert(ElementCount(module.ShapeOf(sent).array));
+  if (counts.empty()) return std::nullopt;
   return ModifiedProgram{.sizes = simulator.Resized([&](const ProgramValue& value) {
     const bool temporary = simulator.program.AllocationOf(value).kind == AllocationKind::kTemporaries;
     return temporary && counts.contains(ElementCount(simulator.program.ShapeOf(value.array))) ? 0 : value.size;
@@ -380,12 +375,11 @@ Sizes Simulator::Scaled(const Axis& axis, Ratio ratio) const {
   return Resized([&](const ProgramValue& value) { return sizes[semantics.class_of[value.id]]; });
 }
 
-std::vector<const ArrayShape*> SentToHost(const Program& program) {
-  std::vector<const ArrayShape*> sent;
+std::vector<InstructionId> SentToHost(const Program& program) {
+  std::vector<InstructionId> sent;
   for (const InstructionId transfer : HostTransfers(program.module)) {
     const std::span<const InstructionId> operands = program.At(transfer).operands;
-    if (operands.empty() || program.module.ShapeOf(operands[0]).array.dims.empty()) continue;
-    sent.push_back(&program.module.ShapeOf(operands[0]).array);
+    if (!operands.empty() && !program.module.ShapeOf(operands[0]).array.dims.empty()) sent.push_back(operands[0]);
   }
   return sent;
 }
@@ -399,28 +393,6 @@ std::optional<ModifiedProgram> Accumulate(const Simulator& simulator, const Axis
   // Examples are independent, so a program without gradients can process them in steps, too.
   const bool can = simulator.semantics.trains || simulator.semantics.has_examples();
   return can ? PieceByPiece(simulator, axis, parts, false) : simulator.Unmodified("no_gradients");
-}
-
-std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const ArrayDims& dims) {
-  ArrayShape changed = shape;
-  changed.dims = dims;
-  const std::optional<std::int64_t> before = PaddedBytes(shape);
-  if (!before || *before <= 0) return size;
-  const double share =
-      static_cast<double>(ElementCount(changed)) / std::max(1.0, static_cast<double>(ElementCount(shape)));
-  const double proportional = static_cast<double>(*before) * share;
-  const std::int64_t tiled =
-      std::min(*PaddedBytes(changed), std::max(*BestLayoutBytes(changed), ClampToBytes(proportional)));
-  const double after = std::max(proportional, static_cast<double>(tiled));
-  return ClampToBytes(static_cast<double>(size) * after / static_cast<double>(*before));
-}
-
-std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits) {
-  if (!ElementBits(shape.dtype)) return std::nullopt;
-  std::vector<std::int64_t> tile = shape.tile;
-  // Elements narrower than 32 bits are packed along the rows, so a tile has at least enough rows to fill a word.
-  if (tile.size() >= 2) tile[tile.size() - 2] = std::max<std::int64_t>(tile[tile.size() - 2], std::max(1, 32 / bits));
-  return BytesWithTile(shape, bits, tile);
 }
 
 }  // namespace whyoom

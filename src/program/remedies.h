@@ -111,16 +111,8 @@ std::optional<ModifiedProgram> Recompute(const Simulator& simulator);
 
 // Shared by several remedies.
 
-// Estimates the bytes of an array of `size` bytes after its dimensions change to `dims`. Keeps the ratio between `size`
-// and the computed size, since the compiler may round. Assumes that the compiler chooses another layout if a dimension
-// becomes too short for its tile. Returns `size` if the shape is not understood.
-std::int64_t BytesWithDims(const ArrayShape& shape, std::int64_t size, const ArrayDims& dims);
-// Bytes if each element had `bits` bits. Assumes that the tile keeps its lanes and its rows, but has at least the rows
-// that fill a 32-bit word. Returns nullopt if the element type is unknown.
-std::optional<std::int64_t> BytesWithElementBits(const ArrayShape& shape, int bits);
-
 // The arrays that are sent to the host.
-std::vector<const ArrayShape*> SentToHost(const Program& program);
+std::vector<InstructionId> SentToHost(const Program& program);
 
 // estimates.cc: the memory by kind, the sizes that would fit, and the effect of each remedy.
 

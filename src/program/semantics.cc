@@ -1,6 +1,5 @@
 #include "program/semantics.h"
 
-#include <iterator>
 #include <map>
 #include <span>
 #include <tuple>
@@ -18,8 +17,7 @@ constexpr std::size_t kMostKinds = 100;  // distinct attention pairs, softmaxes,
 // In an attention scope, or an einsum over query and key axes.
 bool IsAttention(std::string_view op_name) {
   constexpr std::string_view kNames[] = {"attention", "Attention", "attn", "Attn", "qk,", "hqk", "bqk", "->qk"};
-  return std::any_of(std::begin(kNames), std::end(kNames),
-                     [&](std::string_view name) { return Mentions(op_name, name); });
+  return std::ranges::any_of(kNames, [&](std::string_view name) { return Mentions(op_name, name); });
 }
 
 // Whether an instruction is a reduction by maximum.
@@ -447,19 +445,16 @@ struct SemanticsFinder : Semantics {
   ValueKind KindOfArray(const ProgramValue& value) const {
     const InstructionId made_by = value.array.instruction;
     const HloInstruction& is = program.At(made_by);
-    const ArrayGroups& groups = GroupsOf(value.id);
     if (IsScores(value.id)) return ValueKind::kAttentionScores;
     if (IsPerExample(value.id)) {
       if (Has(value.id, vocabulary)) return ValueKind::kLogits;
       return trains && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;
     }
     const bool of_weights = weight_dims.contains(SortedDims(program.ShapeOf(value.array).dims));
-    const bool has_weight_dims = std::ranges::all_of(
-        groups, [&](const Groups& dimension) { return dimension.empty() || AnyIs(dimension, kOfWeights); });
     const bool gathers = is.opcode.starts_with("all-gather") ||
                          ((is.opcode == "fusion" || is.opcode.starts_with("async-")) &&
                           std::ranges::any_of(is.calls, [&](ComputationId id) { return gathering.contains(id); }));
-    if (gathers && (of_weights || has_weight_dims)) return ValueKind::kGatheredWeights;
+    if (gathers && of_weights) return ValueKind::kGatheredWeights;
     if (of_weights) return IsBackward(made_by) ? ValueKind::kGradients : ValueKind::kTemporaries;
     return trains && IsForward(made_by) ? ValueKind::kActivations : ValueKind::kTemporaries;
   }
@@ -511,8 +506,7 @@ std::uint32_t Semantics::DimensionsOf(const ArrayGroups& array, const Axis& axis
   std::uint32_t found = DimensionsWith(array, axis);
   if (!axis || (axis != batch && axis != sequence)) return found;
   for (std::size_t dim = 0; dim < array.size(); ++dim) {
-    const auto is_slot = [&](GroupId group) { return slots.contains(group); };
-    if (std::ranges::any_of(array[dim], is_slot)) found |= std::uint32_t{1} << dim;
+    if (std::ranges::find_first_of(array[dim], slots) != array[dim].end()) found |= std::uint32_t{1} << dim;
   }
   return found;
 }

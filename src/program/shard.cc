@@ -125,9 +125,10 @@ struct Splitter {
     if (simulator.IsStopped()) return;
     modified.parts = devices;
     // Arrays that are sent to the host are gathered first.
-    for (const ArrayShape* sent : SentToHost(program)) {
+    for (const InstructionId sent : SentToHost(program)) {
+      const ArrayDims& dims = program.module.ShapeOf(sent).array.dims;
       for (const ProgramValue& value : program.values) {
-        if (value.array && program.ShapeOf(value.array).dims == sent->dims) modified.sizes[value.id] = value.size;
+        if (value.array && program.ShapeOf(value.array).dims == dims) modified.sizes[value.id] = value.size;
       }
     }
     const std::int64_t left = simulator.EstimateOf(modified).left_bytes;

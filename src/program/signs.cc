@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
 constexpr std::size_t kMostFollowed = 64;  // instructions between an array and what reads it
-constexpr double kLeastSplitShare = 0.1;   // if less of the state is split, its arrays are whole by design
 
 struct SignFinder {
   const Simulator& simulator;
@@ -32,7 +31,6 @@ struct SignFinder {
   Evidence Find() {
     FindTraining();
     FindKept();
-    FindWholeState();
     FindArguments();
     FindUnoptimized();
     FindAtPeak();
@@ -83,34 +81,13 @@ struct SignFinder {
     if (std::ranges::all_of(kept, is_plain)) Add("kept_arguments", bytes, fmt::format("'{}'", fmt::join(kept, "', '")));
   }
 
-  void FindWholeState() {
-    double split = 0;  // bytes over all devices
-    double whole = 0;
-    std::vector<const ProgramParameter*> whole_state;
-    for (const ProgramParameter& parameter : program.parameters) {
-      if (!semantics.IsState(parameter)) continue;
-      auto bytes = static_cast<double>(parameter.size);
-      for (const std::int64_t devices : parameter.shards) bytes *= static_cast<double>(devices);
-      if (parameter.IsSplit()) {
-        split += bytes;
-      } else if (program.partitions > 1 && !parameter.shards.empty()) {
-        whole += bytes;
-        whole_state.push_back(&parameter);
-      }
-    }
-    const char* sign = split > kLeastSplitShare * whole ? "whole_state" : "replicated_state";
-    for (const ProgramParameter* parameter : whole_state) Add(sign, parameter->size, program.NameOf(*parameter));
-  }
-
   // The largest array that is sent to the host. A transfer may send it in parts.
   void FindTransfers() {
     const ProgramValue* largest = nullptr;
-    for (const InstructionId transfer : HostTransfers(program.module)) {
-      for (const InstructionId operand : program.At(transfer).operands) {
-        for (const ValueId id : program.values_of[operand]) {
-          const ProgramValue& value = program.values[id];
-          if (value.array && (largest == nullptr || value.size > largest->size)) largest = &value;
-        }
+    for (const InstructionId sent : SentToHost(program)) {
+      for (const ValueId id : program.values_of[sent]) {
+        const ProgramValue& value = program.values[id];
+        if (value.array && (largest == nullptr || value.size > largest->size)) largest = &value;
       }
     }
     if (largest != nullptr) Add("host_transfer", largest->size, program.NameOf(largest->array));
@@ -127,6 +104,9 @@ struct SignFinder {
         if (!semantics.IsState(parameter) && parameter.shards[d] > 1 && groups[d].size() == 1)
           split_inputs.insert({groups[d][0], whole[d]});
       }
+      const bool can_split = program.partitions > 1 && !parameter.shards.empty();
+      if (semantics.IsState(parameter) && can_split && !parameter.IsSplit())
+        Add("whole_state", parameter.size, program.NameOf(parameter));
       if (ElementCount(shape) < kLeastBytes / 4) continue;
       large[parameter.array.instruction] = &parameter;
       const bool is_weight = semantics.RoleOf(parameter) == Role::kWeights;

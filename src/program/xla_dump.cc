@@ -169,11 +169,6 @@ const XlaDump::Need& XlaDump::NeedOf(const Module& module) const {
   return need;
 }
 
-void XlaDump::StopAt(const ReadControl* control, const Limits& limits) {
-  control_ = control;
-  limits_ = limits;
-}
-
 bool XlaDump::IsDumpFile(const std::string& path) {
   if (path.find("module_") == std::string::npos) return false;  // quick check that rejects nearly all files
   // Most files of a dump are not read. Some dumps have a folder for each module.

@@ -63,7 +63,10 @@ class XlaDump {
 
   // Stops reading a module if `control` (borrowed) requests it, or after limits.seconds. The read then returns no
   // result, or one without estimates, and its problem contains the reason.
-  void StopAt(const ReadControl* control, const Limits& limits);
+  void StopAt(const ReadControl* control, const Limits& limits) {
+    control_ = control;
+    limits_ = limits;
+  }
   bool stopped() const { return control_ != nullptr && control_->stopped(); }
 
   // Counts a module as failed if it needs more than this, though its compile succeeded: the user's device is smaller.

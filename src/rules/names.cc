@@ -28,7 +28,7 @@ const std::vector<std::string>& BuiltInNames() {
     for (const std::string object : {"batch.", "sequence.", "made."})
       for (const std::string field : {"array", "axis", "length", "name"}) all.push_back(object + field);
     for (const std::string& mistake : WordsOf(
-             "whole_state replicated_state kept_state kept_arguments float64 evaluation_logits example_gradients "
+             "whole_state kept_state kept_arguments float64 evaluation_logits example_gradients "
              "copied_carry "
              "stacked_output frozen_gradients whole_jacobian whole_input_copy widened_weights replicated_activations "
              "repeated_gradients fetched host_transfer"))

@@ -30,16 +30,15 @@ std::string Metadata(const std::string& fields) {
   ListReader reader(fields, ' ');
   std::string shown;
   while (const auto text = reader.Next()) {
-    const AttributePart field = SplitAttribute(*text);
-    shown += "<" + std::string(field.key) + "=" + std::string(field.value) + ">";
+    const auto [key, value] = SplitAttribute(*text);
+    shown += "<" + std::string(key) + "=" + std::string(value) + ">";
   }
   return shown + (reader.closed() ? "" : " open");
 }
 
 std::string Attribute(const std::string& text) {
-  const AttributePart part = SplitAttribute(text);
-  CHECK(part.text == text);
-  return std::string(part.key) + "|" + std::string(part.value);
+  const auto [key, value] = SplitAttribute(text);
+  return std::string(key) + "|" + std::string(value);
 }
 
 TEST_CASE("an instruction is split into its parts", "[program]") {

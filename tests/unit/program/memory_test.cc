@@ -118,7 +118,7 @@ TEST_CASE("a buffer assignment is read by kind, only for HBM", "[program]") {
 
 TEST_CASE("values receive their live ranges", "[program]") {
   const ModuleMemory memory = Read(kAssignment, kRanges);
-  CHECK(memory.schedule_length == 9);
+  CHECK(memory.schedule_length == 10);
   const std::vector<MemoryValue>& values = memory.allocations.at(4).values;
   CHECK(std::pair(values[0].first, values[0].last) == std::pair<std::int64_t, std::int64_t>(1, 3));
   CHECK(values[1].first == 4);
