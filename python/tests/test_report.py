@@ -1,6 +1,7 @@
 """The other formats of a report equal those of the program."""
 
 import copy
+import html
 import html.parser
 import json
 import pickle
@@ -11,6 +12,7 @@ from pathlib import Path
 import whyoom
 from test_diagnose import HBM
 
+CPU = "RESOURCE_EXHAUSTED: Out of memory allocating 48000000016 bytes."
 CASES = Path(__file__).parents[2] / "testdata" / "cases"
 VOID = {"br", "img", "hr", "meta", "link", "input", "col"}
 
@@ -53,7 +55,9 @@ class Formats(unittest.TestCase):
             path = CASES / case / "log"
             report = whyoom.diagnose(path)
             self.assertEqual(report, json.loads(printed("json", path)))
-            self.assertEqual(report.to_text(), printed("text", path))
+            # Python users cannot type --all.
+            for_python = printed("text", path).replace("others: --all\n", "others: print(report.to_text(all=True))\n")
+            self.assertEqual(report.to_text(), for_python)
             self.assertEqual(str(report), report.to_text())
             self.assertEqual(report.to_markdown(), printed("markdown", path))
             self.assertEqual(report.to_html(), printed("html", path))
@@ -64,6 +68,14 @@ class Formats(unittest.TestCase):
         report = whyoom.diagnose(case / "log", xla_dump=case / "dump")
         self.assertIn("padding", [part.kind for part in report.diagnoses[0].memory])
         self.assertIn("peak  padding 20.20 GiB", report.to_text())
+
+    def test_the_hint_at_other_remedies_is_python(self):
+        report = whyoom.diagnose(HBM)
+        for text in (str(report), report.to_text(color="always"), report._repr_html_()):
+            self.assertRegex(text, r"\d others: print\(report\.to_text\(all=True\)\)")
+            self.assertNotIn("others: --all", html.unescape(text))
+        self.assertGreater(len(report.to_text(all=True)), 2 * len(report.to_text()))
+        self.assertNotIn("others: ", report.to_text(all=True))
 
     def test_options_of_the_program(self):
         report = whyoom.diagnose(HBM)
@@ -124,10 +136,33 @@ class InANotebook(unittest.TestCase):
             for text in (report.to_text(), report.to_markdown()):
                 self.assertNotIn("\x1b", text)
 
-    def test_a_diagnosis_is_shown_in_one_line(self):
+    def test_a_diagnosis_is_shown_in_two_lines(self):
         found = whyoom.diagnose(HBM).diagnoses[0]
-        self.assertTrue(repr(found).startswith("<Diagnosis code='E1000', id='"), repr(found))
-        self.assertLess(len(repr(found)), 200)
+        self.assertEqual(
+            repr(found),
+            f"<Diagnosis code='E1000', id='{found.id}', title='compile time: HBM out of memory', "
+            "needs 20.77 GiB, has 15.75 GiB,\n first remedy: Get the list of the largest allocations>",
+        )
+        for facts, sizes in (({}, ""), ({"need_bytes": 2**18, "have_bytes": 2**22}, ", needs 256.0 KiB, has 4.00 MiB")):
+            made = type(found)({"code": "E1001", "facts": facts, "remedies": []})
+            self.assertEqual(repr(made), f"<Diagnosis code='E1001'{sizes}>")
+
+    def test_a_notebook_gets_the_page_of_a_diagnosis(self):
+        report = whyoom.diagnose(HBM + "\n" + CPU)
+        self.assertEqual([found.code for found in report.diagnoses], ["E1000", "cpu.oom"])
+        for found, other in (report.diagnoses, reversed(report.diagnoses)):
+            text = self.check(found._repr_html_()).text
+            self.assertIn(found.title, text)
+            self.assertNotIn(other.title, text)
+
+    def test_a_copied_diagnosis_does_not_keep_its_report(self):
+        report = whyoom.diagnose(HBM)
+        for copied in (copy.deepcopy(report.diagnoses[0]), pickle.loads(pickle.dumps(report.diagnoses[0]))):
+            self.assertEqual(copied, report.diagnoses[0])
+            self.assertIsNone(copied._repr_html_())
+        self.assertIsNone(whyoom.Report(dict(report)).diagnoses[0]._repr_html_())
+        for other in (copy.deepcopy(report), pickle.loads(pickle.dumps(report))):
+            self.assertEqual(other.diagnoses[0]._repr_html_(), report.diagnoses[0]._repr_html_())
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def _print_text(report: Report) -> None:
     if stream is None:
         return
     coloured = hasattr(stream, "isatty") and stream.isatty() and not os.environ.get("NO_COLOR")
-    text = report.to_text(color="always" if coloured else "never")
+    text = report._print("text", {"color": "always" if coloured else "never"})  # to_text() names `report`
     encoding = getattr(stream, "encoding", None) or "utf-8"
     stream.write("\n" + text.encode(encoding, "replace").decode(encoding))
     stream.flush()

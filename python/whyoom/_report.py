@@ -3,21 +3,56 @@
 from __future__ import annotations
 
 import html
+import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from . import records
 from ._program import WhyoomError, run
-from .records import ReportFields
 
-class Report(ReportFields):
+
+_SIZES = {"needs": "need_bytes", "has": "have_bytes"}
+
+
+def _size(count: float) -> str:
+    for unit, power in (("GiB", 30), ("MiB", 20)):
+        if count >= 2**power:
+            return f"{count / 2**power:.2f} {unit}"
+    return f"{count / 2**10:.1f} KiB"
+
+
+class Diagnosis(records.Diagnosis):
+    """A failure of a report. A notebook shows it as a page of its own."""
+
+    __slots__ = ("_report",)
+    _report: Report
+
+    def __repr__(self) -> str:
+        facts = self.get("facts", {})
+        sizes = [f", {verb} {_size(facts[name])}" for verb, name in _SIZES.items() if name in facts]
+        first = [f",\n first remedy: {remedy.title}" for remedy in self.get("remedies", [])[:1]]
+        return "".join([super().__repr__()[:-1], *sizes, *first, ">"])
+
+    def __reduce__(self) -> Any:
+        """Copies the fields, not the whole report."""
+        return Diagnosis, (dict(self),)
+
+    def _repr_html_(self) -> str | None:
+        report = getattr(self, "_report", None)
+        return None if report is None else report._only(self)._repr_html_()
+
+
+class Report(records.ReportFields):
     """The result of diagnose(). Fields are both keys and attributes: ``report.diagnoses[0].code``.
 
     A notebook shows a report as a page. ``print(report)`` prints the text of the command line.
     """
 
     __slots__ = ("_printed", "_arguments", "_timeout")
+    _records = {**records.ReportFields._records, "diagnoses": Diagnosis}
     _printed: bytes | None
     _arguments: Sequence[str]
     _timeout: float | None
@@ -34,6 +69,18 @@ class Report(ReportFields):
         self._printed = printed
         self._arguments = list(arguments)
         self._timeout = timeout
+        for found in self.get("diagnoses", []):
+            found._report = self
+
+    def __reduce__(self) -> Any:
+        return Report, (dict(self), self._printed, self._arguments, self._timeout)
+
+    def _only(self, found: Diagnosis) -> Report:
+        """Returns the report of one failure."""
+        if self._printed is None:
+            return Report()  # which shows nothing
+        lines = [line for line in self._printed.splitlines(True) if json.loads(line).get("id", found.id) == found.id]
+        return Report({}, b"".join(lines), self._arguments, self._timeout)
 
     def _print(self, form: str, options: Mapping[str, str | bool]) -> str:
         if self._printed is None:
@@ -47,8 +94,9 @@ class Report(ReportFields):
         return run(arguments, self._printed, self._timeout).decode("utf-8", "replace")
 
     def to_text(self, **options: str | bool) -> str:
-        """Returns the text of the command line. Options are those of the program: ``color="always"``."""
-        return self._print("text", {"color": "never", **options})  # a kernel's environment may enable colours
+        """Returns the text of the command line. Options are those of the program: ``all=True``, ``color="always"``."""
+        text = self._print("text", {"color": "never", **options})  # a kernel's environment may enable colours
+        return re.sub(r"(\d others?): --all(?=(\x1b\[0m)?$)", r"\1: print(report.to_text(all=True))", text, flags=re.M)
 
     def to_markdown(self, **options: str | bool) -> str:
         """Returns Markdown for an issue; empty if nothing was found."""

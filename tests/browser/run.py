@@ -3,7 +3,7 @@
 
 Opens a single diagnosis, a batch and an empty report in headless Chromium: in light and dark mode, on a phone and without
 scripts. Checks that the browser reports no errors and fetches nothing, nothing is wider than the screen, no table is cut,
-text has contrast, search and sort work, and each row leads to its details. --keep leaves pages, pictures and a PDF in DIR.
+text has contrast, search, sort and copy work, and each row leads to its details. --keep leaves pages, pictures and a PDF in DIR.
 Without Chromium the test is skipped (status 0); REQUIRE_BROWSER=1 makes that a failure.
 """
 import argparse, os, pathlib, shutil, subprocess, sys, tempfile
@@ -176,6 +176,27 @@ def check_moments(browser, file):
     check("the keyboard chooses a moment", before != after and after.startswith("0 %"), [before, after])
 
 
+def check_copy(browser, name, file, expected):
+    """The first button copies what to type, and says so."""
+    page = Page(browser, file.as_uri())
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.evaluate("document.querySelector('.first button').focus()")
+    page.press_enter()
+    copied = page.evaluate("new Promise((done) => setTimeout(() => done([window.copied, document.activeElement.textContent]), 100))")
+    check(f"{name}: the button copies what to type", copied == [expected, "Copied"], copied)
+
+
+def check_phone_table(browser, file):
+    """On a phone a long table scrolls, and its columns can be sorted."""
+    page = Page(browser, file.as_uri(), width=390, height=844)
+    height = page.evaluate("document.querySelector('.scroll').clientHeight")
+    check("a table is not higher than the phone", height < 844, height)
+    shown = page.evaluate("[...document.querySelectorAll('th button')].filter((b) => b.checkVisibility()).length")
+    check("a phone has the buttons that sort", shown == page.evaluate("document.querySelectorAll('th').length"), shown)
+    aligned = page.evaluate("[...new Set([...document.querySelectorAll('td')].map((d) => getComputedStyle(d).textAlign))]")
+    check("the lines of a row begin at the left", aligned == ["left"], aligned)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("whyoom", nargs="?", default=ROOT / "build/release/whyoom", type=pathlib.Path)
@@ -206,7 +227,11 @@ def main():
                 check_look(browser, name, file, folder)
             for name in ("dump", "compile-padded-points"):
                 check_first_screen(browser, name, pages[name])
+            check_copy(browser, "dump", pages["dump"], "donate_argnames=('mu', 'nu', 'ps',)")
+            check_copy(browser, "compile-padded-points", pages["compile-padded-points"], "Merge the small axes of pts, such as "
+                       "(N, 4, 2) to (N, 8), or reorder them so that a long one is last: (small, ..., long).")
             check_moments(browser, pages["dump"])
+            check_phone_table(browser, pages["batch"])
             page = Page(browser, pages["batch"].as_uri())
             check_search(page)
             check_sort(page)

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -45,13 +44,9 @@ void Describe(auto& v, RecordOf<MemoryPart> auto& part) {
   v.Maybe("by", part.modules);
 }
 
-// Rounds to four decimals: the schedule of a large program has about ten thousand moments.
-template <class V>
-void Describe(V& v, RecordOf<MemoryMoment> auto& moment) {
+void Describe(auto& v, RecordOf<MemoryMoment> auto& moment) {
   v.Record("moment");
-  double at = std::round(moment.at * 10000) / 10000;
-  NeedAll(v, "at", at, "bytes", moment.bytes);
-  if constexpr (V::kReads) moment.at = at;
+  NeedAll(v, "at", moment.at, "bytes", moment.bytes);  // not rounded: comparable with the `begin` of a live array
 }
 
 void Describe(auto& v, RecordOf<LiveArray> auto& live) {

@@ -133,6 +133,12 @@ TEST_CASE("hostile names of programs are plain text", "[report][hostile]") {
   CHECK(!Holds(markdown, "\n::"));
 }
 
+TEST_CASE("a moment is not rounded, so that it compares with the begin of a live array", "[report]") {
+  CompiledProgram program = MadeProgram("jit_eval", "decoder");
+  program.estimates->timeline[1].at = 1667.0 / 4069;
+  CHECK(ToRecord(program)["timeline"][1]["at"] == 1667.0 / 4069);
+}
+
 TEST_CASE("a program is read back as it was printed", "[report][ndjson]") {
   const CompiledProgram program = MadeProgram("jit_eval", "decoder");
   const nlohmann::json json = nlohmann::json::parse(ToRecord(program).dump());
