@@ -1,7 +1,6 @@
 #include "program/semantics.h"
 
 #include <map>
-#include <span>
 #include <tuple>
 
 #include "text/regex_options.h"
@@ -33,8 +32,7 @@ bool FindsLargest(const HloModule& module, const HloInstruction& instruction) {
 
 // Whether an instruction compares two arrays, rather than an array with a number.
 bool ComparesArrays(const HloModule& module, const HloInstruction& instruction) {
-  const std::span<const InstructionId> operands = instruction.operands;
-  return instruction.opcode == "compare" && std::ranges::none_of(operands, [&](InstructionId id) {
+  return instruction.opcode == "compare" && std::ranges::none_of(instruction.operands, [&](InstructionId id) {
            const HloInstruction& is = module.instructions[id];
            return is.opcode == "broadcast" && !is.operands.empty() && module.ShapeOf(is.operands[0]).array.dims.empty();
          });
@@ -334,9 +332,11 @@ struct SemanticsFinder : Semantics {
         consider(AnyIs(restored.groups, kShared) ? axis : restored);
       }
     }
-    const std::vector<Loop>& loops = program.dimensions.loops;
-    for (const Loop& loop : std::span(loops).first(std::min(loops.size(), kMostKinds))) {
-      if (!loop.groups.empty()) consider(MakeAxis(loop.groups, loop.steps));
+    for (const Loop& loop : program.dimensions.loops) {
+      const Axis axis = MakeAxis(loop.groups, loop.steps);
+      const auto is_cache = [&](const ProgramParameter& one) { return RoleOf(one) == Role::kCache && Has(one, axis); };
+      if (!axis || seen.size() >= kMostKinds || !seen.emplace(axis.groups, axis.size).second) continue;
+      if (std::ranges::none_of(program.parameters, is_cache)) consider(axis);  // else its layers
     }
   }
 
