@@ -336,6 +336,26 @@ TEST_CASE("a side along which values are shifted is not a batch", "[program]") {
   CHECK(batch("63") == 0);   // each row is combined with its neighbour
 }
 
+// A loop that reads one part of an array in each of 24 steps.
+const std::string kLoop = R"(%body {
+  %a = (s32[], f32[24,64]{1,0}) parameter(0)
+  %j = s32[] get-tuple-element(%a), index=0
+  %s = f32[24,64]{1,0} get-tuple-element(%a), index=1
+  %o = s32[] constant(1)
+  %l = f32[1,64]{1,0} dynamic-slice(%s, %j, %o), dynamic_slice_sizes={1,64}
+  %k = s32[] add(%j, %o)
+  ROOT %b = (s32[], f32[24,64]{1,0}) tuple(%k, %s)
+}
+
+%cond {
+  %c = (s32[], f32[24,64]{1,0}) parameter(0)
+  %m = s32[] get-tuple-element(%c), index=0
+  %n = s32[] constant(24)
+  ROOT %lt = pred[] compare(%m, %n), direction=LT
+}
+
+)";
+
 TEST_CASE("an axis that is counted, looked up, sliced or twice in an input is no batch", "[program]") {
   const auto batch = [](const std::string& body, const std::string& others = "", const char* shape = "64,64,512") {
     const Program program = MakeProgram(others + "ENTRY %main {\n  %x = f32[" + shape +
@@ -360,31 +380,29 @@ TEST_CASE("an axis that is counted, looked up, sliced or twice in an input is no
   // Pairs of residues: the program adds the array and its transpose.
   CHECK(batch("  %t = f32[64,64,512] transpose(%x), dimensions={1,0,2}\n  ROOT %r = f32[64,64,512] add(%x, %t)\n") ==
         0);
-  const std::string loop = R"(%body {
-  %a = (s32[], f32[24,64]{1,0}) parameter(0)
-  %j = s32[] get-tuple-element(%a), index=0
-  %s = f32[24,64]{1,0} get-tuple-element(%a), index=1
-  %o = s32[] constant(1)
-  %l = f32[1,64]{1,0} dynamic-slice(%s, %j, %o), dynamic_slice_sizes={1,64}
-  %k = s32[] add(%j, %o)
-  ROOT %b = (s32[], f32[24,64]{1,0}) tuple(%k, %s)
-}
-
-%cond {
-  %c = (s32[], f32[24,64]{1,0}) parameter(0)
-  %m = s32[] get-tuple-element(%c), index=0
-  %n = s32[] constant(24)
-  ROOT %lt = pred[] compare(%m, %n), direction=LT
-}
-
-)";
   const auto layers = [](const std::string& op) {
     return "  %t = (s32[], f32[24,64]{1,0}) tuple(%z, %x)\n  ROOT %w = (s32[], f32[24,64]{1,0}) while(%t), "
            "condition=%cond, body=%body, metadata={op_name=\"jit(f)/" +
            op + "\"}\n";
   };
-  CHECK(batch(layers("while"), loop, "24,64") == 0);    // layers of a cache
-  CHECK(batch(layers("gather"), loop, "24,64") == 24);  // the compiler's loop over the examples of a gather
+  CHECK(batch(layers("while"), kLoop, "24,64") == 0);    // layers of a cache
+  CHECK(batch(layers("gather"), kLoop, "24,64") == 24);  // the compiler's loop over the examples of a gather
+}
+
+TEST_CASE("a loop counts the positions of a recurrent network, but the layers of a cache", "[program]") {
+  const auto sequence = [](const std::string& name) {
+    const Program program = MakeProgram(
+        kLoop + "ENTRY %main {\n  %x = f32[24,64]{1,0} parameter(0), metadata={op_name=\"" + name +
+            "\"}\n  %w = f32[64,8]{1,0} parameter(1), metadata={op_name=\"params[\\'w\\']\"}\n  %y = f32[24,8]{1,0} "
+            "dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  %z = s32[] constant(0)\n  %t = (s32[], "
+            "f32[24,64]{1,0}) tuple(%z, %x)\n  ROOT %l = (s32[], f32[24,64]{1,0}) while(%t), condition=%cond, "
+            "body=%body, metadata={op_name=\"jit(f)/while\"}\n}\n",
+        "BufferAssignment:\nallocation 0: size 8388608, page 0, parameter 0, shape |f32[24,64]| at ShapeIndex {}:\n"
+        " value: <1 x @0> (size=8388608,offset=0): f32[24,64]{1,0}\n");
+    return FindSemantics(program, Words()).sequence.size;
+  };
+  CHECK(sequence("batch") == 24);
+  CHECK(sequence("cache") == 0);
 }
 
 TEST_CASE("an input that the examples share has no sequence", "[program]") {
