@@ -26,10 +26,17 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".whyoom-resume";
 constexpr std::size_t kMostStoredBytes = 64 << 20;  // a thousand failures need about ten million bytes
 
+// "link" for "link/" and "link/.", which would name the folder behind the link.
+std::string WithoutSlashes(std::string path) {
+  while (path.size() > 1 && (path.ends_with('/') || path.ends_with("/."))) path.pop_back();
+  return path;
+}
+
 }  // namespace
 
-ResumeFolder::ResumeFolder(const std::string& path, const RuleSource& rules, const std::string& settings)
-    : path_(path), rules_(rules), settings_(settings) {
+ResumeFolder::ResumeFolder(const std::string& given, const RuleSource& rules, const std::string& settings)
+    : path_(WithoutSlashes(given)), rules_(rules), settings_(settings) {
+  const std::string& path = path_;
   const auto refuse = [&](const std::string& why) {
     throw Error(fmt::format("--resume: '{}' {}", Printable(path), why));
   };
@@ -74,7 +81,8 @@ void ResumeFolder::Store(const std::string& file, const Report& report) {
     const std::lock_guard lock(mutex_);
     problem_ = {path_, "",
                 fmt::format("cannot store the results of some inputs ({}), which the next run reads again",
-                            what.substr(what.rfind(": ") + 2))};
+                            what.substr(what.rfind(": ") + 2)),
+                true, Problem::kNote};
   }
 }
 
