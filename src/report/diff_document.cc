@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "report/command_documents.h"
@@ -35,6 +36,17 @@ doc::Verdict DiffVerdictBlock(const Diff& diff) {
   return verdict;
 }
 
+// Logs round figures to hundredths of a unit ("20.77G"). A smaller difference to such a figure is no change.
+std::string ChangeText(std::int64_t before, std::int64_t after) {
+  const auto change = static_cast<double>(after - before);
+  double step = 0.01;
+  while (step * 100 * 1024 <= static_cast<double>(std::max(before, after))) step *= 1024;
+  const auto is_rounded = [&](auto figure) { return std::abs(std::remainder(figure, step)) < 1; };
+  if (change == 0) return "same";
+  if (std::abs(change) < step && (is_rounded(before) || is_rounded(after))) return "about the same";
+  return (change > 0 ? "+" : "") + FormatSize(after - before);
+}
+
 void AddTotals(const Comparison& comparison, doc::Blocks* blocks) {
   doc::Table table;
   table.columns = {{"memory"}, {"before", true}, {"after", true}, {"change", true}};
@@ -44,11 +56,9 @@ void AddTotals(const Comparison& comparison, doc::Blocks* blocks) {
     const auto size = [&](const std::optional<std::int64_t>& bytes, const RunFigures& run) {
       return Words(bytes ? (is_need && run.at_least ? "≥ " : "") + FormatSize(*bytes) : "unknown");
     };
-    const std::int64_t change = total.after.value_or(0) - total.before.value_or(0);
-    const std::string text = change == 0 ? "same" : (change > 0 ? "+" : "") + FormatSize(change);
-    table.rows.push_back({Words(total.title), size(total.before, comparison.before),
-                          size(total.after, comparison.after),
-                          Words(is_need ? "" : text)});  // the verdict has the need's
+    table.rows.push_back(
+        {Words(total.title), size(total.before, comparison.before), size(total.after, comparison.after),
+         Words(is_need ? "" : ChangeText(*total.before, *total.after))});  // the verdict has the need's
   }
   doc::AddSection({"", {std::move(table)}}, blocks);
 }

@@ -1,9 +1,11 @@
 // Printers only format a report, and text of a log stays text.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "catch.h"
+#include "report/command_documents.h"
 #include "report/printers.h"
 #include "text/utf8.h"
 
@@ -179,6 +181,22 @@ TEST_CASE("a report without findings names the inputs that were not read", "[rep
   CHECK(PrintText(report, {}) ==
         "No out-of-memory error found in 2 inputs (2.0 KiB).\nwarning: gone.log: no such file\n");
   CHECK(json::parse(PrintJson(report))["diagnoses"].empty());
+}
+
+TEST_CASE("diff: a difference below the rounding of a log is no change", "[report]") {
+  const auto log = static_cast<std::int64_t>(std::llround(20.77 * (1 << 30)));  // "20.77G"
+  const auto change = [](std::int64_t before, std::int64_t after) {
+    Diff diff;
+    diff.comparison.totals = {{"hlo_temp_bytes", "temporaries", before, after}};
+    const std::string text = PrintBlocks(DiffBlocks(diff), TextOptions());
+    const std::string row = text.substr(text.find("temporaries"));
+    return row.substr(row.rfind("  ", row.find('\n')) + 2, row.find('\n') - row.rfind("  ", row.find('\n')) - 2);
+  };
+  CHECK(change(log, log) == "same");
+  CHECK(change(log, log + 503316) == "about the same");
+  CHECK(change(log - 503316, log) == "about the same");
+  CHECK(change(log, log + (20 << 20)) == "+20.00 MiB");
+  CHECK(change(log + 5000000, log + 5000000 + 503316) == "+491.5 KiB");  // both are exact
 }
 
 }  // namespace TEST_FILE
