@@ -73,11 +73,6 @@ std::string TargetOf(fs::path path) {
   return fs::weakly_canonical(fs::absolute(path));
 }
 
-// The standard stream that the path names; negative: none.
-int StreamOf(const std::string& path) {
-  return path == "/dev/stdout" ? STDOUT_FILENO : path == "/dev/stderr" ? STDERR_FILENO : -1;
-}
-
 // Throws Error if the file can neither be written nor created, as far as that is known without writing it.
 void ThrowIfUnwritable(const std::string& path) {
   struct stat file {};
@@ -158,7 +153,7 @@ int WriteAll(int descriptor, std::string_view text) {
 void WriteFile(std::string_view text, const std::string& path) {
   if (ReplaceFile(text, path)) return;
   // If /dev/stdout is a file, opening it again would overwrite what other processes write to it.
-  const int stream = StreamOf(path);
+  const int stream = path == "/dev/stdout" ? STDOUT_FILENO : path == "/dev/stderr" ? STDERR_FILENO : -1;
   constexpr int kHow = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK;  // a FIFO without a reader is an error
   const int file = stream >= 0 ? dup(stream) : open(path.c_str(), kHow, 0666);
   int problem = file < 0 ? errno : WriteAll(file, text);
@@ -243,8 +238,7 @@ OutputFiles::OutputFiles(const Options& options) {
     if (path.empty()) continue;
     ThrowIfUnwritable(path);
     const std::optional<File> file = RegularFile(path);
-    const bool is_new = file ? files_.insert(*file).second || StreamOf(path) >= 0
-                             : fs::exists(path) || missing.insert(TargetOf(path)).second;
+    const bool is_new = file ? files_.insert(*file).second : fs::exists(path) || missing.insert(TargetOf(path)).second;
     if (!is_new) throw Error(fmt::format("{}: '{}' is already another output", option, Printable(path)));
   }
   for (const std::string& path : options.paths) ThrowIfOutput(path);

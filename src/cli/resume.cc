@@ -26,16 +26,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".whyoom-resume";
 constexpr std::size_t kMostStoredBytes = 64 << 20;  // a thousand failures need about ten million bytes
 
-// "link" for "link/" and "link/.", which would name the folder behind the link.
-std::string WithoutSlashes(std::string path) {
-  while (path.size() > 1 && (path.ends_with('/') || path.ends_with("/."))) path.pop_back();
-  return path;
-}
-
 }  // namespace
 
 ResumeFolder::ResumeFolder(const std::string& given, const RuleSource& rules, const std::string& settings)
-    : path_(WithoutSlashes(given)), rules_(rules), settings_(settings) {
+    : path_((fs::path(given) / "").parent_path().string()), rules_(rules), settings_(settings) {  // "link/": the link
   const std::string& path = path_;
   const auto refuse = [&](const std::string& why) {
     throw Error(fmt::format("--resume: '{}' {}", Printable(path), why));

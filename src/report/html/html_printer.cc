@@ -30,13 +30,8 @@ std::string InScript(const Json& json) {
 // The words as texts, and each piece of code in a list of its own.
 Json SpansJson(const doc::Spans& spans) {
   Json json = Json::array();
-  for (const doc::Span& span : spans) {
-    if (span.kind == doc::Span::Kind::kCode) {
-      json.push_back(Json::array({span.text}));
-    } else {
-      json.push_back(span.text);
-    }
-  }
+  for (const doc::Span& span : spans)
+    json.push_back(span.kind == doc::Span::Kind::kCode ? Json::array({span.text}) : Json(span.text));
   return json;
 }
 

@@ -25,7 +25,7 @@ constexpr std::size_t kBelow = 2;       // indentation of content below a title
 constexpr std::size_t kGap = 2;         // columns between the cells of a table
 constexpr std::size_t kTableRows = 200;
 constexpr std::size_t kFewRows = 5;
-constexpr std::size_t kAroundTable = 7;  // lines on a screen: rule, titles, how many more, a prompt
+constexpr std::size_t kAroundTable = 10;  // lines on a screen: rule, titles, how many more, programs, a prompt
 
 // From the most that a large terminal shows to the least; the second is the usual one.
 constexpr doc::Extent kExtents[] = {{4, 3, 3}, {2, 3, 3}, {2, 3, 2}, {2, 3, 1},
@@ -73,7 +73,7 @@ class TextRenderer {
   explicit TextRenderer(const TextOptions& options)
       : TextRenderer(options, std::max(options.width, kNarrowest), true) {}
 
-  TextRenderer& Add(const doc::Blocks& blocks) {
+  TextRenderer& Add(std::span<const doc::Block> blocks) {
     for (const doc::Block& block : blocks) std::visit(*this, block.content);
     return *this;
   }
@@ -83,26 +83,33 @@ class TextRenderer {
     const bool is_brief = options_.detail == Detail::kBrief;
     const bool none = document.failures.empty();
     const bool is_large = document.whole < document.failures.size();
-    const bool is_screen = options_.rows > 0 && options_.detail == Detail::kUsual;
-    if (none ? options_.notes : !is_brief || is_large) Add(document.head);
-    std::size_t whole = document.whole;
-    if (is_large && (is_brief || is_screen)) whole = 0;
-    if (options_.detail == Detail::kAll) whole = document.failures.size();
+    const bool is_screen = options_.rows > 0 && options_.detail == Detail::kUsual && is_large;
+    if (none ? options_.notes : !is_brief || is_large)
+      Add(std::span(document.head).first(is_screen ? 1 : document.head.size()));
+    const std::size_t whole = options_.detail == Detail::kAll       ? document.failures.size()
+                              : is_large && (is_brief || is_screen) ? 0
+                                                                    : document.whole;
     for (std::size_t i = 0; i < whole; ++i) {
       is_brief ? Blank() : Rule();
       AddFailure(*document.failures[i]);
     }
     if (whole < document.failures.size() && !is_brief) {
-      if (is_screen)
-        table_rows_ =
-            std::max(kFewRows, options_.rows - std::min(options_.rows, RowsOf(lines_, width_) + kAroundTable));
+      if (is_screen) {
+        const std::size_t other =
+            RowsOf(lines_, width_) + RowsOf(TextRenderer(options_).Add(document.notes).lines_, width_);
+        table_rows_ = std::max(kFewRows, options_.rows - std::min(options_.rows, other + kAroundTable));
+      }
       Rule();
       Add(document.table);
       table_rows_ = kTableRows;
     }
-    for (const doc::Blocks& program : document.programs) {
+    if (is_screen && !report.programs.empty()) {
       Blank();
-      Add(program);
+      Print(Counted(report.programs.size(), "program fits", "programs fit") + " in HBM: --all", kFaint);
+    }
+    for (std::size_t i = 0; !is_screen && i < document.programs.size(); ++i) {
+      Blank();
+      Add(document.programs[i]);
     }
     if (!options_.notes) return *this;
     if (!document.notes.empty() && (!none || !document.programs.empty())) Blank();
