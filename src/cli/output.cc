@@ -196,7 +196,7 @@ std::string PrintReport(const Report& report, Format format, const TextOptions& 
     case Format::kHtml:
       return PrintHtml(report);
     case Format::kGithub:
-      return PrintGithub(report, source_root);
+      return PrintGithub(report, source_root, text.detail);
     case Format::kSarif:  // code scanning runs in the root of the sources
       return PrintSarif(report, source_root.empty() ? fs::current_path(error).string() : source_root);
     case Format::kJunit:
@@ -247,9 +247,8 @@ OutputFiles::OutputFiles(const Options& options) {
 }
 
 void OutputFiles::ThrowIfOutput(const std::string& path) const {
-  if (files_.empty()) return;
   const std::optional<File> file = RegularFile(path);
-  if (file && files_.count(*file) > 0) throw Error("output would overwrite an input: " + Printable(path));
+  if (file && files_.contains(*file)) throw Error("output would overwrite an input: " + Printable(path));
 }
 
 }  // namespace whyoom

@@ -59,7 +59,7 @@ class OutputFiles {
   // another output or a file that the options read (inputs, lists, rule files).
   explicit OutputFiles(const Options& options);
 
-  // Throws Error if `path`, which is about to be read, is an output. Does nothing if no output file exists yet.
+  // Throws Error if `path`, which is about to be read, is an output.
   void ThrowIfOutput(const std::string& path) const;
 
  private:
