@@ -162,6 +162,7 @@ class TextRenderer {
 
   void operator()(const doc::Table& table) {
     const std::vector<std::size_t> widths = WidthsOf(table);
+    if (widths.empty()) return AddAsList(table);
     std::vector<std::string> cells;
     for (const doc::Column& column : table.columns) cells.push_back(column.title);
     AddRow(table, widths, cells, kFaint);
@@ -246,24 +247,45 @@ class TextRenderer {
     return options_.detail == Detail::kAll ? Add(MoreBlocks(failure, extent)) : *this;
   }
 
-  // The columns share the width. The widest one with words becomes narrower until all fit.
+  // The columns share the width. The widest one with words becomes narrower until all fit. Returns no widths if the
+  // words of a column that must stay whole do not fit.
   std::vector<std::size_t> WidthsOf(const doc::Table& table) const {
     std::vector<std::size_t> widths;
+    std::vector<std::size_t> least(table.columns.size(), 0);
     std::size_t all = 0;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       widths.push_back(DisplayWidth(table.columns[i].title));
-      for (const std::vector<doc::Spans>& row : table.rows)
-        widths[i] = std::max(widths[i], DisplayWidth(doc::PlainText(row[i])));
+      for (const std::vector<doc::Spans>& row : table.rows) {
+        const std::string cell = doc::PlainText(row[i]);
+        widths[i] = std::max(widths[i], DisplayWidth(cell));
+        for (const std::string& word : table.columns[i].is_whole ? Wrap(cell, 0) : Lines())
+          least[i] = std::max(least[i], DisplayWidth(word));
+      }
       all += widths[i] + (i == 0 ? 0 : kGap);
     }
-    const auto room = [&](std::size_t i) { return table.columns[i].is_number ? 0 : widths[i]; };
+    const auto room = [&](std::size_t i) {
+      return table.columns[i].is_number || widths[i] <= least[i] ? 0 : widths[i];
+    };
     for (; all > width_; --all) {
       std::size_t widest = 0;
       for (std::size_t i = 1; i < widths.size(); ++i) widest = room(i) > room(widest) ? i : widest;
-      if (room(widest) <= kLeast) break;
+      if (room(widest) <= kLeast) return *std::ranges::max_element(least) == 0 ? widths : std::vector<std::size_t>();
       --widths[widest];
     }
     return widths;
+  }
+
+  // "- size: 2.00 GiB · remedy: bf16"
+  void AddAsList(const doc::Table& table) {
+    doc::List list;
+    for (const std::vector<doc::Spans>& row : table.rows) {
+      std::vector<doc::Spans> cells;
+      for (std::size_t i = 0; i < row.size(); ++i)
+        if (!row[i].empty()) cells.push_back(doc::Joined({doc::Words(table.columns[i].title + ": "), row[i]}));
+      list.items.push_back({.text = doc::Joined(cells, " · "), .label = doc::Words("-")});
+    }
+    (*this)(list);
+    (*this)(doc::LeftOut(table.left_out));
   }
 
   // Wraps the cells in their columns. Only on a terminal, cuts words that are too wide in the middle.

@@ -173,6 +173,34 @@ TEST_CASE("a failure fits the terminal if it can, and no text is cut", "[report]
   CHECK(file.find("1 other: --all") != std::string::npos);
 }
 
+TEST_CASE("no terminal is too narrow for the ids of remedies", "[report]") {
+  const FailureRule rule = MakeFailure();
+  std::vector<Remedy> remedies(5);
+  Failure failure = MakeFailure(rule);
+  for (int i = 0; i < 5; ++i) {
+    Remedy& remedy = remedies[static_cast<std::size_t>(i)];
+    remedy.id = "get_allocation_report_" + std::to_string(i);
+    RankedRemedy ranked;
+    ranked.rank = i + 1;
+    ranked.remedy = &remedy;
+    ranked.safety = "safe_slower";
+    ranked.saves_bytes = std::int64_t{5} << 30;
+    ranked.enough_with = {"get_allocation_report_0"};
+    failure.remedies.push_back(ranked);
+  }
+  Report report;
+  report.failures = {failure};
+  for (const std::size_t width : {40U, 50U, 64U, 80U, 120U}) {
+    const std::string text = PrintText(report, {.width = width, .rows = 24, .detail = Detail::kAll});
+    const std::string others = text.substr(text.find("Other remedies"));
+    INFO(text);
+    CHECK(others.find("get_allocation_report_3") != std::string::npos);
+    CHECK(others.find("get_allocation_report_4") != std::string::npos);
+    CHECK((others.find("needs or saves:") != std::string::npos) == (width < 120));
+    CHECK(others.find("…") == std::string::npos);
+  }
+}
+
 TEST_CASE("a report without findings names the inputs that were not read", "[report]") {
   Report report;
   report.artifacts = 2;
