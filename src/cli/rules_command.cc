@@ -28,6 +28,7 @@
 #include "report/failure_view.h"
 #include "report/formatting.h"
 #include "report/printers.h"
+#include "report/summary.h"
 #include "rules/rule_compiler.h"
 #include "rules/suggest.h"
 #include "text/numbers.h"
@@ -93,12 +94,10 @@ int RunTrace(const Options& options) {
     trace.failures = found.table->Finish(&found.problems).size();
     trace.conclusions = recorder.Take();
   }
-  std::move(found.problems.begin(), found.problems.end(), std::back_inserter(trace.problems));
+  trace.problems.insert(trace.problems.end(), found.problems.begin(), found.problems.end());
   MaskSecretsOf(&trace.problems);
-  const bool all_read = std::all_of(trace.problems.begin(), trace.problems.end(),
-                                    [](const Problem& problem) { return problem.is_unknown_error(); });
   WriteOutput(PrintBlocks(TraceBlocks(trace), StyleOf(options, !options.output.empty())), options.output);
-  return all_read ? kNothing : kUnreadInput;
+  return AllRead(trace.problems) ? kNothing : kUnreadInput;
 }
 
 std::vector<Failure> Diagnose(const Engine& engine, const std::string& text) {

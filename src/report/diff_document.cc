@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <tuple>
 
 #include "report/command_documents.h"
 #include "report/formatting.h"
@@ -25,14 +26,11 @@ doc::Verdict DiffVerdictBlock(const Diff& diff) {
   verdict.facts.push_back(Words(Printable(diff.before.path) + " → " + Printable(diff.after.path)));
   const std::string& module = comparison.before.module.empty() ? comparison.after.module : comparison.before.module;
   if (comparison.same_job) verdict.facts.push_back(doc::Name(module, 40));
-  for (const Run* run : {&diff.after, &diff.before}) {
-    const auto limit = run->facts.Number("limit_bytes");
-    if (!limit) continue;
-    const std::string chip = run->facts.Text("chip");
+  const Evidence& facts = (diff.after.facts.Find("limit_bytes") != nullptr ? diff.after : diff.before).facts;
+  const std::string chip = facts.Text("chip");
+  if (const auto limit = facts.Number("limit_bytes"))
     verdict.facts.push_back(Words(FormatSize(static_cast<std::int64_t>(*limit)) + " limit" +
                                   (chip.empty() ? "" : " (" + Printable(chip) + ")")));
-    break;
-  }
   return verdict;
 }
 
@@ -65,13 +63,10 @@ void AddTotals(const Comparison& comparison, doc::Blocks* blocks) {
 
 // "f32[8,4]", "f32[8,4] → f32[4,4]", "f32[8,4] → bf16".
 std::string Shapes(const RowChange& row) {
-  if (row.shape_before.empty() || row.shape_after.empty() || row.shape_before == row.shape_after)
-    return row.shape_before.empty() ? row.shape_after : row.shape_before;
-  const std::size_t dims = row.shape_before.find('[');
-  const std::size_t dims_after = row.shape_after.find('[');
-  const bool same_dims = dims != std::string::npos && dims_after != std::string::npos &&
-                         row.shape_before.substr(dims) == row.shape_after.substr(dims_after);
-  return row.shape_before + " → " + (same_dims ? row.shape_after.substr(0, dims_after) : row.shape_after);
+  const auto& [before, after] = std::tie(row.shape_before, row.shape_after);
+  if (before.empty() || after.empty() || before == after) return before.empty() ? after : before;
+  const std::string dims = before.substr(std::min(before.find('['), before.size()));
+  return before + " → " + after.substr(0, after.size() - (after.ends_with(dims) ? dims.size() : 0));
 }
 
 std::string Sizes(const RowChange& row) {

@@ -179,10 +179,10 @@ std::vector<doc::Blocks> ProgramBlocks(const Report& report) {
   std::vector<doc::Blocks> programs;
   if (!report.programs.empty())
     programs.push_back({doc::Paragraph{Words("Programs that fit in HBM", doc::Span::Kind::kGood)}});
-  for (std::size_t i = 0; i < std::min(report.programs.size(), kWholePrograms); ++i)
-    programs.push_back(BlocksOf(report.programs[i]));
-  const std::size_t left_out = report.programs.size() - std::min(report.programs.size(), kWholePrograms);
-  if (left_out + report.programs_left_out > 0) programs.push_back({doc::LeftOut(left_out + report.programs_left_out)});
+  const std::size_t shown = std::min(report.programs.size(), kWholePrograms);
+  for (std::size_t i = 0; i < shown; ++i) programs.push_back(BlocksOf(report.programs[i]));
+  const std::uint64_t left_out = report.programs.size() - shown + report.programs_left_out;
+  if (left_out > 0) programs.push_back({doc::LeftOut(left_out)});
   return programs;
 }
 

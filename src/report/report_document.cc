@@ -99,7 +99,7 @@ void AddShares(const std::string& title, const std::map<std::string, Share>& sha
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return std::tie(a.second.occurrences, a.second.failures) > std::tie(b.second.occurrences, b.second.failures);
   });
-  doc::Table table{{{"processes", true}, {"failures", true}, {title}}, {}, 0};
+  doc::Table table{{{"processes", true}, {"failures", true}, {title, false, true}}, {}, 0};
   for (const auto& [name, share] : std::span(sorted).first(std::min(sorted.size(), kShares)))
     table.rows.push_back({Words(fmt::format("{}", share.occurrences)), Words(fmt::format("{}", share.failures)),
                           doc::Joined({doc::Name(name, kLongProgram), doc::Sentence(share.title)}, "  ")});
@@ -128,17 +128,6 @@ std::string MostFrequentText(const Failure& failure) {
   return text + (row.remedy.empty() ? "" : " First: " + row.remedy + ".") + " See `" + row.place + "`.";
 }
 
-// "2 problems and 14 unknown errors, listed at the end"; empty if there is neither.
-std::string ProblemsText(const Report& report) {
-  const ProblemsByKind all(report);
-  const auto unread = SaturatingAdd<std::uint64_t>(all.unread.size(), all.unread_left_out);
-  const auto unknown = SaturatingAdd<std::uint64_t>(all.unknown.size(), all.unknown_left_out);
-  const std::string problems = unread == 0 ? "" : Counted(unread, "problem", "problems");
-  const std::string errors = unknown == 0 ? "" : Counted(unknown, "unknown error", "unknown errors");
-  const std::string both = problems + (unread > 0 && unknown > 0 ? " and " : "") + errors;
-  return both.empty() ? "" : both + ", listed at the end";
-}
-
 // "3 different failures in 40 inputs".
 std::string BatchTitle(const Report& report) {
   return Counted(report.failures.size(), "different failure", "different failures") + " in " +
@@ -148,9 +137,11 @@ std::string BatchTitle(const Report& report) {
 doc::Blocks Overview(const Report& report, const Failure& most, const std::string& folder) {
   const Summary summary = Summarize(report);
   doc::Verdict verdict{1, "", Words(BatchTitle(report))};
-  verdict.facts = {Words("reported by " + Counted(summary.occurrences, "process", "processes")),
-                   Words(PeriodText(summary.first_time, summary.last_time)),
-                   Words(SizeText(static_cast<double>(report.bytes)) + " read"), Words(ProblemsText(report))};
+  verdict.facts = {
+      Words("reported by " + Counted(summary.occurrences, "process", "processes")),
+      Words(PeriodText(summary.first_time, summary.last_time)),
+      Words(SizeText(static_cast<double>(report.bytes)) + " read"),
+      Words(summary.problems == 0 ? "" : Counted(summary.problems, "problem", "problems") + ", listed at the end")};
   verdict.notes.push_back(doc::Sentence(MostFrequentText(most)));
   if (!folder.empty())
     verdict.notes.push_back(doc::Joined({Words("Paths in the table are relative to "), doc::Name(folder), Words(".")}));
@@ -234,9 +225,9 @@ ReportDocument MakeDocument(const Report& report) {
   AddUnknownErrors(problems, &document.notes);
   AddProblems(problems.unread, problems.unread_left_out, &document.notes);
   AddProblems(problems.notes, 0, &document.notes);
-  if (!report.rule_files.empty()) {
+  if (const std::vector<std::string>& files = report.rule_files; !files.empty()) {
     document.notes.emplace_back(
-        doc::Paragraph{doc::Joined({Words("rules: built-in plus "), doc::Name(RuleFilesPhrase(report.rule_files))})});
+        doc::Inline({doc::Joined({Words("rules: built-in plus "), doc::Name(files[0])})}, files.size() - 1));
   }
   const std::string fingerprint = report.rules_fingerprint.substr(0, kFingerprint);
   document.footer = {Words("whyoom " + report.version),
