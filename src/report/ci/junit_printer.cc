@@ -72,6 +72,7 @@ std::string PrintJunit(const Report& report) {
     properties += "      <property" + Attribute("name", name) + Attribute("value", value) + "/>\n";
   };
   add("version", report.version);
+  for (const auto& file : report.rule_files) add("rule_file", file);
   add("inputs", std::to_string(report.artifacts));
   if (!report.hidden.empty()) add("ignored", std::to_string(report.hidden.size()));
   Tests tests;

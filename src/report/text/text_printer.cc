@@ -101,7 +101,6 @@ class TextRenderer {
       }
       Rule();
       Add(document.table);
-      table_rows_ = kTableRows;
     }
     if (is_screen && !report.programs.empty()) {
       Blank();
