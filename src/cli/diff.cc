@@ -19,6 +19,7 @@
 #include "read/progress.h"
 #include "report/command_documents.h"
 #include "report/printers.h"
+#include "report/summary.h"
 #include "text/utf8.h"
 
 namespace whyoom {
@@ -203,10 +204,7 @@ int RunDiff(const RuleSet& rules, const Options& options, const OutputFiles& out
   WriteFormats(options, [&](Format format, const TextOptions& style) {
     return format == Format::kJson ? PrintDiffJson(diff, WHYOOM_VERSION, rules) : PrintBlocks(DiffBlocks(diff), style);
   });
-  const auto is_unread = [](const Problem& problem) {
-    return !problem.is_unknown_error() && !problem.is_note_on_input();
-  };
-  if (std::any_of(diff.problems.begin(), diff.problems.end(), is_unread)) return kUnreadInput;
+  if (!AllRead(diff.problems)) return kUnreadInput;
   const DiffVerdict verdict = VerdictOf(diff.comparison.change);
   return verdict == DiffVerdict::kFits ? kNothing : verdict == DiffVerdict::kStillOver ? kFound : kFitUnknown;
 }

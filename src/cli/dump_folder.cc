@@ -42,7 +42,9 @@ void AddDumpFolder(const std::string& path, const OutputFiles& outputs, XlaDump*
     if (dump->AddFile(file->path) || since == 0) outputs.ThrowIfOutput(file->path);
   }
   if (dump->empty() && problems->size() == before)
-    problems->push_back({path, "", std::string("no XLA dump found: ") + kWhyNoDump});
+    problems->push_back({path, "",
+                         "no XLA dump found: the compiling process reads XLA_FLAGS=--xla_dump_to only once, when it "
+                         "starts to use XLA, and a cached compile writes no dump"});
 }
 
 XlaDump ReadDump(const std::string& path, std::time_t since, const OutputFiles& outputs) {

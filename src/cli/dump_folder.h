@@ -13,11 +13,6 @@
 
 namespace whyoom {
 
-// Why a requested dump may be missing.
-inline constexpr const char* kWhyNoDump =
-    "the compiling process reads XLA_FLAGS=--xla_dump_to only once, when it starts to use XLA, and a cached compile "
-    "writes no dump";
-
 // Returns the value of --xla_dump_to in the text of XLA_FLAGS (the last one, like XLA), or nullopt.
 std::optional<std::string> DumpFlag(const std::string& flags);
 

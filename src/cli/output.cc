@@ -27,6 +27,8 @@
 namespace whyoom {
 namespace {
 
+namespace fs = std::filesystem;
+
 // The value of an environment variable; empty if it is not set.
 std::string_view Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -65,13 +67,19 @@ std::optional<File> RegularFile(const std::string& path) {
   return File(status.st_dev, status.st_ino);
 }
 
+// The absolute path of a file that does not exist, after links.
+std::string TargetOf(fs::path path) {
+  while (fs::is_symlink(path)) path = path.parent_path() / fs::read_symlink(path);
+  return fs::weakly_canonical(fs::absolute(path));
+}
+
 // Throws Error if the file can neither be written nor created, as far as that is known without writing it.
 void ThrowIfUnwritable(const std::string& path) {
   struct stat file {};
   const bool exists = stat(path.c_str(), &file) == 0;
   if (!exists && errno != ENOENT) ThrowCannotWrite(path, errno);
   if (exists && S_ISDIR(file.st_mode)) ThrowCannotWrite(path, EISDIR);
-  const std::string parent = std::filesystem::path(path).parent_path();
+  const std::string parent = fs::path(path).parent_path();
   const char* folder = parent.empty() ? "." : parent.c_str();
   if (access(exists ? path.c_str() : folder, exists ? W_OK : W_OK | X_OK) != 0) ThrowCannotWrite(path, errno);
 }
@@ -85,7 +93,7 @@ bool ReplaceFile(std::string_view text, const std::string& path) {
   if (exists &&
       (!S_ISREG(old.st_mode) || old.st_nlink > 1 || old.st_uid != geteuid() || access(path.c_str(), W_OK) != 0))
     return false;
-  const std::filesystem::path whole = path;
+  const fs::path whole = path;
   const std::string part =
       (whole.parent_path() / fmt::format(".{}.whyoom-{}", whole.filename().string(), getpid())).string();
   const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -188,9 +196,9 @@ std::string PrintReport(const Report& report, Format format, const TextOptions& 
     case Format::kHtml:
       return PrintHtml(report);
     case Format::kGithub:
-      return PrintGithub(report, source_root);
+      return PrintGithub(report, source_root, text.detail);
     case Format::kSarif:  // code scanning runs in the root of the sources
-      return PrintSarif(report, source_root.empty() ? std::filesystem::current_path(error).string() : source_root);
+      return PrintSarif(report, source_root.empty() ? fs::current_path(error).string() : source_root);
     case Format::kJunit:
       return PrintJunit(report);
   }
@@ -222,12 +230,16 @@ void WriteReport(const Report& report, const Options& options, int descriptor, c
 }
 
 OutputFiles::OutputFiles(const Options& options) {
-  std::vector<std::string> outputs;
-  if (!options.output.empty()) outputs.push_back(options.output);
-  for (const ExtraOutput& extra : options.extra_outputs) outputs.push_back(extra.path);
-  for (const std::string& output : outputs) {
-    ThrowIfUnwritable(output);
-    if (const std::optional<File> file = RegularFile(output)) files_.insert(*file);
+  std::vector<std::pair<const char*, std::string>> outputs = {{"--output", options.output}};
+  for (const ExtraOutput& extra : options.extra_outputs) outputs.emplace_back("--format", extra.path);
+  outputs.emplace_back("--patch", options.attempts.patch);
+  std::set<std::string> missing;
+  for (const auto& [option, path] : outputs) {
+    if (path.empty()) continue;
+    ThrowIfUnwritable(path);
+    const std::optional<File> file = RegularFile(path);
+    const bool is_new = file ? files_.insert(*file).second : fs::exists(path) || missing.insert(TargetOf(path)).second;
+    if (!is_new) throw Error(fmt::format("{}: '{}' is already another output", option, Printable(path)));
   }
   for (const std::string& path : options.paths) ThrowIfOutput(path);
   for (const std::string& path : options.rules) ThrowIfOutput(path);
@@ -235,9 +247,8 @@ OutputFiles::OutputFiles(const Options& options) {
 }
 
 void OutputFiles::ThrowIfOutput(const std::string& path) const {
-  if (files_.empty()) return;
   const std::optional<File> file = RegularFile(path);
-  if (file && files_.count(*file) > 0) throw Error("output would overwrite an input: " + Printable(path));
+  if (file && files_.contains(*file)) throw Error("output would overwrite an input: " + Printable(path));
 }
 
 }  // namespace whyoom

@@ -55,11 +55,11 @@ void WriteReport(const Report& report, const Options& options, int descriptor, c
 
 class OutputFiles {
  public:
-  // Throws Error if an output cannot be written, so that a job or a long batch does not start in vain, or if it is a
-  // file that the options read (inputs, lists, rule files).
+  // Throws Error if an output cannot be written, so that a job or a long batch does not start in vain, or if it is
+  // another output or a file that the options read (inputs, lists, rule files).
   explicit OutputFiles(const Options& options);
 
-  // Throws Error if `path`, which is about to be read, is an output. Does nothing if no output file exists yet.
+  // Throws Error if `path`, which is about to be read, is an output.
   void ThrowIfOutput(const std::string& path) const;
 
  private:

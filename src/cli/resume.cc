@@ -28,17 +28,17 @@ constexpr std::size_t kMostStoredBytes = 64 << 20;  // a thousand failures need 
 
 }  // namespace
 
-ResumeFolder::ResumeFolder(const std::string& path, const RuleSource& rules, const std::string& settings)
-    : path_(path), rules_(rules), settings_(settings) {
+ResumeFolder::ResumeFolder(const std::string& given, const RuleSource& rules, const std::string& settings)
+    : path_((fs::path(given) / "").parent_path().string()), rules_(rules), settings_(settings) {  // "link/": the link
   const auto refuse = [&](const std::string& why) {
-    throw Error(fmt::format("--resume: '{}' {}", Printable(path), why));
+    throw Error(fmt::format("--resume: '{}' {}", Printable(path_), why));
   };
   struct stat status {};
-  const bool exists = mkdir(path.c_str(), 0700) == 0 || errno == EEXIST;
-  if (!exists || lstat(path.c_str(), &status) != 0) refuse(fmt::format("cannot be created: {}", std::strerror(errno)));
+  if ((mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) || lstat(path_.c_str(), &status) != 0)
+    refuse(fmt::format("cannot be created: {}", std::strerror(errno)));
   if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     refuse("is not a folder to which only you may write; give the name of another folder");
-  if (access(path.c_str(), R_OK | W_OK | X_OK) != 0) refuse(fmt::format("cannot be used: {}", std::strerror(errno)));
+  if (access(path_.c_str(), R_OK | W_OK | X_OK) != 0) refuse(fmt::format("cannot be used: {}", std::strerror(errno)));
 }
 
 std::string ResumeFolder::FileOf(const std::string& input) const {
@@ -74,7 +74,8 @@ void ResumeFolder::Store(const std::string& file, const Report& report) {
     const std::lock_guard lock(mutex_);
     problem_ = {path_, "",
                 fmt::format("cannot store the results of some inputs ({}), which the next run reads again",
-                            what.substr(what.rfind(": ") + 2))};
+                            what.substr(what.rfind(": ") + 2)),
+                true, Problem::kNote};
   }
 }
 

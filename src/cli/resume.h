@@ -22,7 +22,7 @@ class ResumeFolder {
  public:
   // Creates the folder if it is missing. Borrows the rules. `settings` contains all options that affect failures.
   // Throws Error if the folder cannot be used, is a link, belongs to another user, or if others may write to it.
-  ResumeFolder(const std::string& path, const RuleSource& rules, const std::string& settings);
+  ResumeFolder(const std::string& given, const RuleSource& rules, const std::string& settings);
 
   // The file for an input in its current state; empty if the input is never stored. Call it before reading the input,
   // so that a later change is noticed.

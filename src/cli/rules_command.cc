@@ -28,6 +28,7 @@
 #include "report/failure_view.h"
 #include "report/formatting.h"
 #include "report/printers.h"
+#include "report/summary.h"
 #include "rules/rule_compiler.h"
 #include "rules/suggest.h"
 #include "text/numbers.h"
@@ -93,12 +94,10 @@ int RunTrace(const Options& options) {
     trace.failures = found.table->Finish(&found.problems).size();
     trace.conclusions = recorder.Take();
   }
-  std::move(found.problems.begin(), found.problems.end(), std::back_inserter(trace.problems));
+  trace.problems.insert(trace.problems.end(), found.problems.begin(), found.problems.end());
   MaskSecretsOf(&trace.problems);
-  const bool all_read = std::all_of(trace.problems.begin(), trace.problems.end(),
-                                    [](const Problem& problem) { return problem.is_unknown_error(); });
   WriteOutput(PrintBlocks(TraceBlocks(trace), StyleOf(options, !options.output.empty())), options.output);
-  return all_read ? kNothing : kUnreadInput;
+  return AllRead(trace.problems) ? kNothing : kUnreadInput;
 }
 
 std::vector<Failure> Diagnose(const Engine& engine, const std::string& text) {
@@ -110,14 +109,6 @@ std::string Codes(const std::vector<Failure>& failures) {
   std::string codes;
   for (const Failure& failure : failures) codes += (codes.empty() ? "" : ", ") + failure.rule->code;
   return codes.empty() ? "nothing" : codes;
-}
-
-// Returns a fact as read, even if it is removed as contradictory.
-Value AsRead(const Failure& failure, const std::string& name) {
-  for (const Contradiction& contradiction : failure.contradictions) {
-    if (const Fact* figure = contradiction.figures.Find(name)) return figure->value;
-  }
-  return failure.facts.Get(name);
 }
 
 // Finds a framework by id or name. Throws Error, which lists the frameworks (and "all" if `or_all`), if there is none.
@@ -248,7 +239,7 @@ std::string TryExample(const Engine& engine, const std::string& code, const Exam
     return "gives " + Codes(failures);
   const Failure& failure = failures[0];
   for (const auto& [name, want] : example.facts) {
-    const Value got = AsRead(failure, name);
+    const Value got = failure.facts.Get(name);
     if (!SameFact(got, want)) return fmt::format("fact {} is {}, not {}", name, ShownValue(got), ShownValue(want));
   }
   const std::string scenario = failure.scenario == nullptr ? "unknown" : failure.scenario->id;

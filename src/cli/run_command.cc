@@ -62,14 +62,6 @@ Report ReadLog(const Engine& engine, const std::string& name, const ReadControl&
   return found;
 }
 
-// Whether a compile failed without a list of its allocations, which a dump would add.
-bool LacksList(const Report& report) {
-  return std::any_of(report.failures.begin(), report.failures.end(), [](const Failure& failure) {
-    return failure.rule->phase == "compile" && failure.allocations.empty() && !failure.remedies.empty() &&
-           failure.remedies.front().remedy->inquiry;
-  });
-}
-
 bool FailedToCompile(const FailureTable& table) {
   const std::vector<const Failure*> failures = table.entries();
   return std::any_of(failures.begin(), failures.end(), [](const Failure* failure) {
@@ -145,8 +137,6 @@ int Diagnose(const RunContext& run, const FinishedJob& job, const std::string& k
   if (job.trial != nullptr) job.trial->AddRoom(&report);
   if (job.dump.temporary()) ForgetFolder(job.dump.path(), &report);
   AddSourceLines(options.source_root.empty() ? "." : options.source_root, &report);
-  if (job.dump.temporary() && modules.empty() && LacksList(report))
-    report.problems.push_back({"XLA dump", "", std::string("the job wrote no dump: ") + kWhyNoDump, true});
   if (!kill.empty() && report.failures.empty()) {
     report.problems.push_back({"whyoom run", "", kill, true, Problem::kNote});
     is_notable = true;

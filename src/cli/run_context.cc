@@ -84,7 +84,7 @@ void RunContext::Hide(Report* report) const {
 
 int RunContext::ExitStatus(const Report& report) const {
   if (options.exit_zero) return kNothing;
-  if (!AllRead(report)) return kUnreadInput;
+  if (!AllRead(report.problems)) return kUnreadInput;
   const bool is_unknown = report.strict && !ProblemsByKind(report).unknown.empty();
   return is_unknown || !report.failures.empty() ? kFound : kNothing;
 }

@@ -42,8 +42,7 @@ RunFigures FiguresOf(const Run& run, const Run& other) {
   RunFigures figures;
   figures.module = run.facts.Text("module");
   figures.at_least = run.failed && CountsTemporariesOnly(run.facts);
-  const auto own_limit = Bytes(run, "limit_bytes");
-  const auto limit = own_limit ? own_limit : Bytes(other, "limit_bytes");
+  const auto limit = Bytes(run.facts.Number("limit_bytes") ? run : other, "limit_bytes");
   const auto need = Bytes(run, "need_bytes");
   figures.over = Bytes(run, "excess_bytes");
   if (!figures.over && need && limit) figures.over = *need - *limit;
@@ -118,11 +117,17 @@ std::vector<std::function<std::string(const Allocation&)>> RowKeys() {
           }};
 }
 
-// Finds the allocations of the first report in the second one. Borrows the rows.
-std::vector<RowPair> MatchRows(const std::vector<Allocation>& before, const std::vector<Allocation>& after) {
+// Whether the run would list such a row. Some logs list only temporaries, or only parameters.
+bool Lists(const Run& run, const Allocation& row) {
+  const auto alike = std::ranges::find(run.allocations, row.kind, &Allocation::kind);
+  return run.code.empty() || row.kind.empty() || alike != run.allocations.end();
+}
+
+// Finds the allocations of the first run in the second one. Borrows the rows.
+std::vector<RowPair> MatchRows(const Run& before, const Run& after) {
   std::vector<RowPair> pairs;
-  SizedRows gone = Sized(before);
-  SizedRows added = Sized(after);
+  SizedRows gone = Sized(before.allocations);
+  SizedRows added = Sized(after.allocations);
   for (const auto& key_of : RowKeys()) {
     std::map<std::string, std::deque<const Allocation*>> by_key;
     for (const Allocation* row : added) by_key[key_of(*row)].push_back(row);
@@ -138,6 +143,8 @@ std::vector<RowPair> MatchRows(const std::vector<Allocation>& before, const std:
     for (SizedRows* left : {&gone, &added})
       std::erase_if(*left, [&](const Allocation* row) { return paired.contains(row); });
   }
+  std::erase_if(gone, [&](const Allocation* row) { return !Lists(after, *row); });
+  std::erase_if(added, [&](const Allocation* row) { return !Lists(before, *row); });
   for (const Allocation* row : gone) pairs.emplace_back(row, nullptr);
   for (const Allocation* row : added) pairs.emplace_back(nullptr, row);
   return pairs;
@@ -277,7 +284,7 @@ Comparison Compare(const Run& before, const Run& after, const RuleSet& rules) {
   comparison.change = ClassifyChange(before, after, comparison);
   SetTotals(before, after, &comparison);
   comparison.rows_compared = !before.allocations.empty() && !after.allocations.empty();
-  if (comparison.rows_compared) SetRows(MatchRows(before.allocations, after.allocations), &comparison);
+  if (comparison.rows_compared) SetRows(MatchRows(before, after), &comparison);
   SetWords(before, after, rules, &comparison);
   return comparison;
 }

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
+#include <tuple>
 
 #include "report/command_documents.h"
 #include "report/formatting.h"
@@ -24,15 +26,23 @@ doc::Verdict DiffVerdictBlock(const Diff& diff) {
   verdict.facts.push_back(Words(Printable(diff.before.path) + " → " + Printable(diff.after.path)));
   const std::string& module = comparison.before.module.empty() ? comparison.after.module : comparison.before.module;
   if (comparison.same_job) verdict.facts.push_back(doc::Name(module, 40));
-  for (const Run* run : {&diff.after, &diff.before}) {
-    const auto limit = run->facts.Number("limit_bytes");
-    if (!limit) continue;
-    const std::string chip = run->facts.Text("chip");
+  const Evidence& facts = (diff.after.facts.Find("limit_bytes") != nullptr ? diff.after : diff.before).facts;
+  const std::string chip = facts.Text("chip");
+  if (const auto limit = facts.Number("limit_bytes"))
     verdict.facts.push_back(Words(FormatSize(static_cast<std::int64_t>(*limit)) + " limit" +
                                   (chip.empty() ? "" : " (" + Printable(chip) + ")")));
-    break;
-  }
   return verdict;
+}
+
+// Logs round figures to hundredths of a unit ("20.77G"). A smaller difference to such a figure is no change.
+std::string ChangeText(std::int64_t before, std::int64_t after) {
+  const auto change = static_cast<double>(after - before);
+  double step = 0.01;
+  while (step * 100 * 1024 <= static_cast<double>(std::max(before, after))) step *= 1024;
+  const auto is_rounded = [&](auto figure) { return std::abs(std::remainder(figure, step)) < 1; };
+  if (change == 0) return "same";
+  if (std::abs(change) < step && (is_rounded(before) || is_rounded(after))) return "about the same";
+  return (change > 0 ? "+" : "") + FormatSize(after - before);
 }
 
 void AddTotals(const Comparison& comparison, doc::Blocks* blocks) {
@@ -44,24 +54,19 @@ void AddTotals(const Comparison& comparison, doc::Blocks* blocks) {
     const auto size = [&](const std::optional<std::int64_t>& bytes, const RunFigures& run) {
       return Words(bytes ? (is_need && run.at_least ? "≥ " : "") + FormatSize(*bytes) : "unknown");
     };
-    const std::int64_t change = total.after.value_or(0) - total.before.value_or(0);
-    const std::string text = change == 0 ? "same" : (change > 0 ? "+" : "") + FormatSize(change);
-    table.rows.push_back({Words(total.title), size(total.before, comparison.before),
-                          size(total.after, comparison.after),
-                          Words(is_need ? "" : text)});  // the verdict has the need's
+    table.rows.push_back(
+        {Words(total.title), size(total.before, comparison.before), size(total.after, comparison.after),
+         Words(is_need ? "" : ChangeText(*total.before, *total.after))});  // the verdict has the need's
   }
   doc::AddSection({"", {std::move(table)}}, blocks);
 }
 
 // "f32[8,4]", "f32[8,4] → f32[4,4]", "f32[8,4] → bf16".
 std::string Shapes(const RowChange& row) {
-  if (row.shape_before.empty() || row.shape_after.empty() || row.shape_before == row.shape_after)
-    return row.shape_before.empty() ? row.shape_after : row.shape_before;
-  const std::size_t dims = row.shape_before.find('[');
-  const std::size_t dims_after = row.shape_after.find('[');
-  const bool same_dims = dims != std::string::npos && dims_after != std::string::npos &&
-                         row.shape_before.substr(dims) == row.shape_after.substr(dims_after);
-  return row.shape_before + " → " + (same_dims ? row.shape_after.substr(0, dims_after) : row.shape_after);
+  const auto& [before, after] = std::tie(row.shape_before, row.shape_after);
+  if (before.empty() || after.empty() || before == after) return before.empty() ? after : before;
+  const std::string dims = before.substr(std::min(before.find('['), before.size()));
+  return before + " → " + after.substr(0, after.size() - (after.ends_with(dims) ? dims.size() : 0));
 }
 
 std::string Sizes(const RowChange& row) {

@@ -63,6 +63,7 @@ struct List {
 struct Column {
   std::string title;
   bool is_number = false;
+  bool is_whole = false;  // contains ids, which are never cut
 };
 
 struct Table {

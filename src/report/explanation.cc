@@ -223,8 +223,8 @@ doc::Blocks ExplanationBlocks(const RuleSet& rules, const Explanation& explanati
   for (const std::string& alias : failure.aliases) names.push_back(doc::Joined({Words("also written "), Code(alias)}));
   doc::Blocks blocks = {
       doc::Verdict{0, Printable(explanation.topic), doc::Sentence(failure.title), {doc::Joined(names, " · ")}}};
-  for (std::size_t i = 0; i < (is_part ? std::min<std::size_t>(1, failure.about.size()) : failure.about.size()); ++i)
-    AddParagraph(failure.about[i], &blocks);
+  for (const std::string& about : failure.about)
+    if (!is_part || &about == failure.about.data()) AddParagraph(about, &blocks);
   doc::List scenarios{doc::List::Style::kFields, {}};
   bool all_answer = is_part && !explanation.scenarios.empty();
   for (const Scenario* scenario : explanation.scenarios) {
@@ -236,7 +236,7 @@ doc::Blocks ExplanationBlocks(const RuleSet& rules, const Explanation& explanati
   if (failure.retry && !all_answer) AddParagraph(RetryText(*failure.retry), &blocks);
   doc::AddSection({"Example of such a log", {ExampleOf(failure)}}, &blocks);
   doc::AddSection({"Scenarios", {std::move(scenarios)}}, &blocks);
-  doc::Table remedies{{{"id"}, {"remedy"}}, {}, 0};
+  doc::Table remedies{{{"id", false, true}, {"remedy"}}, {}, 0};
   for (const Remedy* remedy : explanation.remedies)
     remedies.rows.push_back({doc::Name(remedy->id), doc::Sentence(remedy->title)});
   doc::AddSection({"Remedies", {std::move(remedies)}}, &blocks);

@@ -360,7 +360,7 @@ std::string FitsWord(const RankedRemedy& ranked) {
 
 // Remedies with a known effect, one row each; the ids of the others.
 std::pair<doc::Table, std::vector<Spans>> EffectTable(const std::vector<const RankedRemedy*>& remedies) {
-  doc::Table table{{{"needs or saves", true}, {"fits"}, {"remedy"}, {"results"}}, {}, 0};
+  doc::Table table{{{"needs or saves", true}, {"fits", false, true}, {"remedy", false, true}, {"results"}}, {}, 0};
   std::vector<Spans> unknown;
   for (const RankedRemedy* ranked : remedies) {
     const Spans id = doc::Name(ranked->remedy->id);

@@ -66,11 +66,6 @@ std::string ArtifactText(const Artifact& artifact) {
   return Printable(artifact.path) + (artifact.member.empty() ? "" : " › " + Printable(artifact.member));
 }
 
-std::string RuleFilesPhrase(const std::vector<std::string>& files) {
-  if (files.empty()) return {};
-  return files.size() == 1 ? files[0] : fmt::format("{} and {} more", files[0], files.size() - 1);
-}
-
 std::string JobIn(const std::string& path) {
   return path.starts_with(kJobPrefix) ? path.substr(std::string_view(kJobPrefix).size()) : "";
 }

@@ -18,9 +18,6 @@ std::string SizeText(double bytes);
 // "logs.tar › train.log".
 std::string ArtifactText(const Artifact& artifact);
 
-// "my-rules.json and 3 more", for a sentence; empty if there are none.
-std::string RuleFilesPhrase(const std::vector<std::string>& files);
-
 // "logs.tar › train.log:41".
 std::string PlaceText(const Where& where);
 

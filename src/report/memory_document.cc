@@ -18,7 +18,6 @@ using doc::Words;
 
 constexpr std::size_t kKinds = 3;  // named in one line
 constexpr std::size_t kWholePrograms = 5;
-constexpr std::size_t kNamedPrograms = 50;
 constexpr double kNothing = 0.005;  // of the need; less is a rounding error
 
 constexpr double kLeastShare = 0.005;  // of the whole
@@ -73,18 +72,6 @@ std::pair<std::vector<MemoryPart>, double> PeakOf(const ProgramEstimates& estima
     return part.bytes <= 0 || static_cast<double>(part.bytes) < kLeastShare * whole;
   });
   return {parts, whole};
-}
-
-// Lists the programs that are not shown in full. Report::programs is sorted by size.
-doc::Table OtherPrograms(const Report& report) {
-  doc::Table table{{{"size", true}, {"program"}, {"where"}}, {}, 0};
-  for (std::size_t i = kWholePrograms; i < std::min(report.programs.size(), kWholePrograms + kNamedPrograms); ++i) {
-    const CompiledProgram& program = report.programs[i];
-    table.rows.push_back(
-        {Words(SizeText(Number(program.facts, "need_bytes"))), NameOf(program), doc::Name(PlaceOf(program))});
-  }
-  table.left_out = report.programs.size() - kWholePrograms - table.rows.size() + report.programs_left_out;
-  return table;
 }
 
 doc::Blocks BlocksOf(const CompiledProgram& program) {
@@ -192,10 +179,10 @@ std::vector<doc::Blocks> ProgramBlocks(const Report& report) {
   std::vector<doc::Blocks> programs;
   if (!report.programs.empty())
     programs.push_back({doc::Paragraph{Words("Programs that fit in HBM", doc::Span::Kind::kGood)}});
-  for (std::size_t i = 0; i < std::min(report.programs.size(), kWholePrograms); ++i)
-    programs.push_back(BlocksOf(report.programs[i]));
-  if (report.programs.size() > kWholePrograms || report.programs_left_out > 0)
-    doc::AddSection({"Other programs that fit", {OtherPrograms(report)}}, &programs.emplace_back());
+  const std::size_t shown = std::min(report.programs.size(), kWholePrograms);
+  for (std::size_t i = 0; i < shown; ++i) programs.push_back(BlocksOf(report.programs[i]));
+  const std::uint64_t left_out = report.programs.size() - shown + report.programs_left_out;
+  if (left_out > 0) programs.push_back({doc::LeftOut(left_out)});
   return programs;
 }
 

@@ -37,7 +37,7 @@ std::string PrintBlocks(const doc::Blocks& blocks, const TextOptions& options);
 // diagnosis, then the report as text in a folded group. An annotation names the line of the user's code if it is known
 // and below `source_root` (if that is empty: if it is relative). Log text cannot become a command. GitHub shows ten
 // errors and ten warnings per step; the last one reports how many more there are.
-std::string PrintGithub(const Report& report, const std::string& source_root);
+std::string PrintGithub(const Report& report, const std::string& source_root, Detail detail = Detail::kUsual);
 
 // A single page without external resources: resources/page.html with the report's JSON in it, which the page's script
 // draws, and the text report for readers without scripts. Its content security policy forbids fetching. Bounded: if the

@@ -22,13 +22,13 @@ namespace {
 
 using doc::Words;
 
-constexpr std::size_t kProblems = 30;
+constexpr std::size_t kProblems = 10;
 constexpr std::size_t kUnknown = 10;
 constexpr std::size_t kFingerprint = 12;  // enough to distinguish rule sets
-constexpr std::size_t kFew = 3;           // failures; with more, the report is a batch
+constexpr std::size_t kFew = 3;           // failures or problems; with more failures, the report is a batch
 constexpr std::size_t kLargeBatch = 20;   // failures; with more, text shows only a few in full
 constexpr std::size_t kWholeOfLarge = 3;
-constexpr std::size_t kShares = 4;
+constexpr std::size_t kShares = 3;
 constexpr std::size_t kFailures = 2000;     // in the table
 constexpr std::size_t kLongProgram = 80;    // columns
 constexpr std::size_t kShortestFolder = 4;  // bytes
@@ -39,27 +39,37 @@ doc::Verdict NothingFound(const Report& report) {
   return {1, "", Words(NothingFoundText(report) + (NothingRead(report) ? "" : where) + ".")};
 }
 
-// Adds the errors that match no rule, merged over the inputs that contain them (read/candidate_errors.h).
+// Problems with equal texts except for figures (read/candidate_errors.h): the first, and how many there are.
+using Group = std::pair<Problem, std::uint64_t>;
+
+// Few problems, and problems without a text, stay separate.
+std::vector<Group> GroupsOf(const std::vector<const Problem*>& problems, std::string Problem::*text, std::size_t few) {
+  std::vector<Group> groups;
+  std::unordered_map<std::string, std::size_t> known;
+  for (const Problem* problem : problems) {
+    const std::string key = problems.size() <= few || problem->of_report ? "" : ErrorKey(problem->*text);
+    const auto [place, is_new] = known.try_emplace(key, groups.size());
+    const bool is_joined = !is_new && !key.empty();
+    auto& [first, count] = is_joined ? groups[place->second] : groups.emplace_back(*problem, 0);
+    if (is_joined) first.occurrences = SaturatingAdd(first.occurrences, problem->occurrences);
+    ++count;
+  }
+  return groups;
+}
+
+// "a.log:7 and 2 more inputs".
+doc::Spans PlaceOf(const Group& group, const std::string& place) {
+  if (group.second == 1) return doc::Name(place);
+  return doc::Name(place + " and " + Counted(group.second - 1, "more input", "more inputs"));
+}
+
 void AddUnknownErrors(const ProblemsByKind& problems, doc::Blocks* notes) {
-  struct Joined {
-    Problem first;
-    std::uint64_t inputs = 0;
-  };
-  std::vector<Joined> errors;
-  std::unordered_map<std::string, std::size_t> known;  // by the text of the line; entries without text stay separate
-  for (const Problem* problem : problems.unknown) {
-    const auto [place, is_new] = known.try_emplace(ErrorKey(problem->text), errors.size());
-    const bool is_joined = !is_new && !problem->text.empty();
-    Joined& error = is_joined ? errors[place->second] : errors.emplace_back(Joined{*problem});
-    if (is_joined) error.first.occurrences = SaturatingAdd(error.first.occurrences, problem->occurrences);
-    ++error.inputs;
-  }
-  if (errors.empty()) return;
+  const std::vector<Group> errors = GroupsOf(problems.unknown, &Problem::text, 1);
   doc::List list;
-  for (const auto& [first, inputs] : std::span(errors).first(std::min(errors.size(), kUnknown))) {
-    const std::string more = inputs == 1 ? "" : " and " + Counted(inputs - 1, "more input", "more inputs");
-    list.items.push_back({doc::Name(UnknownErrorPlace(first) + more), {doc::CodeOf(UnknownErrorText(first))}});
-  }
+  for (const Group& error : std::span(errors).first(std::min(errors.size(), kUnknown)))
+    list.items.push_back(
+        {PlaceOf(error, UnknownErrorPlace(error.first)), {doc::CodeOf(UnknownErrorText(error.first))}});
+  if (errors.empty()) return;
   const std::uint64_t left_out = errors.size() - list.items.size() + problems.unknown_left_out;
   doc::AddSection({kUnknownErrors, {std::move(list), doc::LeftOut(left_out), doc::Paragraph{doc::Sentence(kRuleHint)}}},
                   notes);
@@ -69,13 +79,14 @@ void AddUnknownErrors(const ProblemsByKind& problems, doc::Blocks* notes) {
 void AddProblems(const std::vector<const Problem*>& problems, std::uint64_t left_out, doc::Blocks* notes) {
   doc::List list;
   std::size_t shown = 0;
-  for (const Problem* problem : problems) {
-    if (!problem->of_report && shown++ >= kProblems) {
-      ++left_out;
+  for (const Group& group : GroupsOf(problems, &Problem::what, kFew)) {
+    const Problem& first = group.first;
+    if (!first.of_report && shown++ >= kProblems) {
+      left_out += group.second;
       continue;
     }
-    list.items.push_back(doc::Warning(doc::Joined(
-        {doc::Name(ArtifactText({problem->path, problem->member})), Words(": "), doc::Sentence(problem->what)})));
+    const doc::Spans place = PlaceOf(group, ArtifactText({first.path, first.member}));
+    list.items.push_back(doc::Warning(doc::Joined({place, Words(": "), doc::Sentence(first.what)})));
   }
   if (!list.items.empty()) notes->emplace_back(std::move(list));
   if (left_out > 0) notes->emplace_back(doc::LeftOut(left_out));
@@ -88,7 +99,7 @@ void AddShares(const std::string& title, const std::map<std::string, Share>& sha
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return std::tie(a.second.occurrences, a.second.failures) > std::tie(b.second.occurrences, b.second.failures);
   });
-  doc::Table table{{{"processes", true}, {"failures", true}, {title}}, {}, 0};
+  doc::Table table{{{"processes", true}, {"failures", true}, {title, false, true}}, {}, 0};
   for (const auto& [name, share] : std::span(sorted).first(std::min(sorted.size(), kShares)))
     table.rows.push_back({Words(fmt::format("{}", share.occurrences)), Words(fmt::format("{}", share.failures)),
                           doc::Joined({doc::Name(name, kLongProgram), doc::Sentence(share.title)}, "  ")});
@@ -104,27 +115,17 @@ std::string PeriodText(std::optional<Timestamp> first, std::optional<Timestamp> 
   return ToString(*first) + (first == last ? "" : " to " + ToString(*last));
 }
 
-// "Most frequent: E1000.2 of jit_step, by 200 processes since 2026-11-20T01:00:00Z. First: Shard the large arrays."
-// Empty if each failure occurred once.
+// "Most frequent: E1000.2 of jit_step, by 200 processes since 2026-11-20T01:00:00Z; 5.02 GiB too much. First: Shard the
+// large arrays. See a.log:7."
 std::string MostFrequentText(const Failure& failure) {
-  if (failure.tally.occurrences() < 2) return {};
   const FailureRow row = RowOf(failure);
-  std::string text = "Most frequent: " + row.name + (row.program.empty() ? "" : " of " + row.program) + ", by " +
-                     (row.processes == "1" ? "1 process" : row.processes + " processes");
+  const bool is_once = failure.tally.occurrences() < 2;
+  std::string text = (is_once ? "For example: " : "Most frequent: ") + row.name;
+  if (!row.program.empty()) text += " of " + row.program;
+  if (!is_once) text += ", by " + row.processes + " processes";
   if (const auto& time = failure.tally.first_time) text += " since " + PeriodText(time, time);
   text += row.excess.empty() ? "." : "; " + row.excess + " too much.";
-  return text + (row.remedy.empty() ? "" : " First: " + row.remedy + ".");
-}
-
-// "2 problems and 14 unknown errors, listed at the end."; empty if there is neither.
-std::string ProblemsText(const Report& report) {
-  const ProblemsByKind all(report);
-  const auto unread = SaturatingAdd<std::uint64_t>(all.unread.size(), all.unread_left_out);
-  const auto unknown = SaturatingAdd<std::uint64_t>(all.unknown.size(), all.unknown_left_out);
-  const std::string problems = unread == 0 ? "" : Counted(unread, "problem", "problems");
-  const std::string errors = unknown == 0 ? "" : Counted(unknown, "unknown error", "unknown errors");
-  const std::string both = problems + (unread > 0 && unknown > 0 ? " and " : "") + errors;
-  return both.empty() ? "" : both + ", listed at the end.";
+  return text + (row.remedy.empty() ? "" : " First: " + row.remedy + ".") + " See `" + row.place + "`.";
 }
 
 // "3 different failures in 40 inputs".
@@ -136,12 +137,12 @@ std::string BatchTitle(const Report& report) {
 doc::Blocks Overview(const Report& report, const Failure& most, const std::string& folder) {
   const Summary summary = Summarize(report);
   doc::Verdict verdict{1, "", Words(BatchTitle(report))};
-  verdict.facts = {Words("reported by " + Counted(summary.occurrences, "process", "processes")),
-                   Words(PeriodText(summary.first_time, summary.last_time)),
-                   Words(SizeText(static_cast<double>(report.bytes)) + " read")};
-  for (const std::string& text : {MostFrequentText(most), ProblemsText(report)}) {
-    if (!text.empty()) verdict.notes.push_back(doc::Sentence(text));
-  }
+  verdict.facts = {
+      Words("reported by " + Counted(summary.occurrences, "process", "processes")),
+      Words(PeriodText(summary.first_time, summary.last_time)),
+      Words(SizeText(static_cast<double>(report.bytes)) + " read"),
+      Words(summary.problems == 0 ? "" : Counted(summary.problems, "problem", "problems") + ", listed at the end")};
+  verdict.notes.push_back(doc::Sentence(MostFrequentText(most)));
   if (!folder.empty())
     verdict.notes.push_back(doc::Joined({Words("Paths in the table are relative to "), doc::Name(folder), Words(".")}));
   doc::Blocks blocks = {std::move(verdict)};
@@ -224,9 +225,9 @@ ReportDocument MakeDocument(const Report& report) {
   AddUnknownErrors(problems, &document.notes);
   AddProblems(problems.unread, problems.unread_left_out, &document.notes);
   AddProblems(problems.notes, 0, &document.notes);
-  if (!report.rule_files.empty()) {
+  if (const std::vector<std::string>& files = report.rule_files; !files.empty()) {
     document.notes.emplace_back(
-        doc::Paragraph{doc::Joined({Words("rules: built-in plus "), doc::Name(RuleFilesPhrase(report.rule_files))})});
+        doc::Inline({doc::Joined({Words("rules: built-in plus "), doc::Name(files[0])})}, files.size() - 1));
   }
   const std::string fingerprint = report.rules_fingerprint.substr(0, kFingerprint);
   document.footer = {Words("whyoom " + report.version),

@@ -84,14 +84,14 @@ std::vector<Remark> RemarksOf(const Report& report, std::size_t most) {
   return remarks;
 }
 
-bool AllRead(const Report& report) {
-  return std::all_of(report.problems.begin(), report.problems.end(), [](const Problem& problem) {
+bool AllRead(const std::vector<Problem>& problems) {
+  return std::all_of(problems.begin(), problems.end(), [](const Problem& problem) {
     return problem.kind == Problem::kNote || problem.is_unknown_error();
   });
 }
 
 bool NothingRead(const Report& report) {
-  return !report.problems.empty() && (report.artifacts == 0 || (report.bytes == 0 && !AllRead(report)));
+  return !report.problems.empty() && (report.artifacts == 0 || (report.bytes == 0 && !AllRead(report.problems)));
 }
 
 std::string NothingFoundText(const Report& report) {

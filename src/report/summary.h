@@ -76,7 +76,7 @@ std::vector<Remark> RemarksOf(const Report& report, std::size_t most);
 std::string NothingFoundText(const Report& report);
 
 // True if every input was read completely and no limit was reached.
-bool AllRead(const Report& report);
+bool AllRead(const std::vector<Problem>& problems);
 
 // True if no input could be read at all.
 bool NothingRead(const Report& report);

@@ -239,6 +239,9 @@ TEST_CASE("--resume rejects what is not a folder", "[cli]") {
   CHECK(status("no/such/folder/resume") == 2);
   CHECK(status("new") == 1);
   CHECK(RecordedIn(scratch, "new") == 1);
+  fs::create_directory_symlink("new", scratch.path() + "/link");
+  for (const std::string& link : {"link", "link/", "link//", "./link/"}) CHECK(status(link) == 2);
+  CHECK(status("new/") == 1);
 }
 
 TEST_CASE("processes may share a folder", "[cli]") {

@@ -91,8 +91,8 @@ def disk__state(lab):
             elif size < 64:
                 (place / "fill").write_bytes(bytes((64 - size) << 10))
             ended = lab.run("--format", "json", "--resume", state, logs)
-            wrong = ended.wrong((2, 3))
-            if ended.status == 3:
+            wrong = ended.wrong((1, 2))
+            if ended.status == 1:
                 if not ended.problem_of(state):
                     wrong.append(f"the write error is not reported: {ended.problems()}")
                 if ended.report and ended.report["diagnoses"] != plain.report["diagnoses"]:

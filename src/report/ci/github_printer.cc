@@ -76,7 +76,7 @@ std::string Inert(const std::string& text) {
 
 }  // namespace
 
-std::string PrintGithub(const Report& report, const std::string& source_root) {
+std::string PrintGithub(const Report& report, const std::string& source_root, Detail detail) {
   const std::string inputs = Counted(report.artifacts, "input", "inputs");
   std::string text = FailureCommands(report, source_root) + RemarkCommands(report);
   if (report.failures.empty() && !NothingRead(report))
@@ -84,7 +84,7 @@ std::string PrintGithub(const Report& report, const std::string& source_root) {
   if (const std::string hidden = HiddenText(report); !hidden.empty()) text += Command("notice", "whyoom", hidden);
   if (report.failures.empty() && report.problems.empty()) return text;
   return text + "::group::whyoom: " + Counted(report.failures.size(), "failure", "failures") + " in " + inputs + "\n" +
-         Inert(PrintText(report, TextOptions())) + "::endgroup::\n";
+         Inert(PrintText(report, {.detail = detail})) + "::endgroup::\n";
 }
 
 }  // namespace whyoom

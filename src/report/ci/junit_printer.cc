@@ -72,11 +72,8 @@ std::string PrintJunit(const Report& report) {
     properties += "      <property" + Attribute("name", name) + Attribute("value", value) + "/>\n";
   };
   add("version", report.version);
-  add("rules", report.rules_fingerprint);
-  if (!report.rule_files.empty()) add("rule_files", RuleFilesPhrase(report.rule_files));
+  for (const auto& file : report.rule_files) add("rule_file", file);
   add("inputs", std::to_string(report.artifacts));
-  add("bytes", std::to_string(report.bytes));
-  add("occurrences", std::to_string(Summarize(report).occurrences));
   if (!report.hidden.empty()) add("ignored", std::to_string(report.hidden.size()));
   Tests tests;
   std::size_t texts = 0;

@@ -63,16 +63,6 @@ Json Related(Json location, const std::string& text) {
 
 constexpr std::size_t kLongestDescription = 1000;
 
-// The meaning of the failure, and where to read more.
-std::string HelpText(const Failure& failure) {
-  std::vector<std::string> paragraphs = failure.rule->about;
-  if (failure.scenario != nullptr) paragraphs.push_back(failure.scenario->about);
-  for (const Link& link : failure.rule->links) paragraphs.push_back(link.title + ": " + link.url);
-  std::string text;
-  for (const std::string& paragraph : paragraphs) text += paragraph.empty() ? "" : Printable(paragraph) + "\n\n";
-  return text + ExplainCommand(failure);
-}
-
 // Depends only on the rule data, so failures of the same rule give the same description.
 Json RuleOf(const Failure& failure) {
   const FailureRule& rule = *failure.rule;
@@ -84,10 +74,8 @@ Json RuleOf(const Failure& failure) {
                {"shortDescription", Message(Printable(CutBytes(title, kLongestDescription)))},
                {"fullDescription", Message(Printable(CutBytes(what, kLongestDescription)))}};
   if (!rule.links.empty() && rule.links.front().url.starts_with("http")) json["helpUri"] = rule.links.front().url;
-  json["help"] = Message(HelpText(failure));
-  json["defaultConfiguration"] = {{"level", "error"}};
-  const char* phase = rule.phase == "compile" ? "compile-time" : "run-time";
-  json["properties"] = {{"tags", {"xla", phase}}, {"problem.severity", "error"}};
+  json["help"] = Message(Printable(what) + "\n\n" + ExplainCommand(failure));
+  json["properties"] = {{"tags", {"xla"}}, {"problem.severity", "error"}};
   return json;
 }
 
@@ -168,12 +156,8 @@ std::string PrintSarif(const Report& report, const std::string& source_root) {
     results.push_back(std::move(result));
     rules.try_emplace(RuleId(failure), RuleOf(failure));
   }
-  Json driver = {{"name", "whyoom"},
-                 {"version", report.version},
-                 {"rules", Json::array()},
-                 {"properties", {{"rulesFingerprint", report.rules_fingerprint}}}};
+  Json driver = {{"name", "whyoom"}, {"version", report.version}, {"rules", Json::array()}};
   for (auto& [id, rule] : rules) driver["rules"].push_back(std::move(rule));
-  if (!report.rule_files.empty()) driver["properties"]["ruleFiles"] = ShownRuleFiles(report.rule_files);
   Json invocation = {{"executionSuccessful", !NothingRead(report)}};
   Json notifications = NotificationsOf(report, results.size(), source_root);
   if (!notifications.empty()) invocation["toolExecutionNotifications"] = std::move(notifications);

@@ -17,7 +17,6 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kMostDetails = 2 << 20;  // total size of the diagnoses in full
-constexpr std::size_t kMostBrief = 8 << 20;    // total size of the diagnoses with a reason and a remedy
 constexpr std::size_t kMostFailures = 2000;
 
 // JSON that cannot end the element that contains it.
@@ -30,13 +29,8 @@ std::string InScript(const Json& json) {
 // The words as texts, and each piece of code in a list of its own.
 Json SpansJson(const doc::Spans& spans) {
   Json json = Json::array();
-  for (const doc::Span& span : spans) {
-    if (span.kind == doc::Span::Kind::kCode) {
-      json.push_back(Json::array({span.text}));
-    } else {
-      json.push_back(span.text);
-    }
-  }
+  for (const doc::Span& span : spans)
+    json.push_back(span.kind == doc::Span::Kind::kCode ? Json::array({span.text}) : Json(span.text));
   return json;
 }
 
@@ -74,7 +68,7 @@ Json TextsOf(const Failure& failure, std::size_t most, const std::string& folder
 }
 
 // Replaces the diagnoses of the report's JSON by the most frequent ones, in full as far as there is room, and then in
-// brief, at last without texts of reasons and remedies. Returns the texts of the page.
+// brief, with texts of a reason and a remedy. Returns the texts of the page.
 Json MakeTexts(const Report& report, const ReportDocument& document, Json* json) {
   Json whole = std::exchange((*json)["diagnoses"], Json::array());
   Json& diagnoses = (*json)["diagnoses"];
@@ -85,8 +79,7 @@ Json MakeTexts(const Report& report, const ReportDocument& document, Json* json)
     Json& diagnosis = whole[static_cast<std::size_t>(&failure - report.failures.data())];
     const bool is_whole = bytes < kMostDetails;
     diagnoses.push_back(is_whole ? std::move(diagnosis) : BriefRecord(std::move(diagnosis)));
-    const std::size_t most = is_whole ? std::string::npos : bytes < kMostBrief ? 1 : 0;
-    texts["diagnoses"].push_back(TextsOf(failure, most, document.folder));
+    texts["diagnoses"].push_back(TextsOf(failure, is_whole ? std::string::npos : 1, document.folder));
     bytes += LineOf(diagnoses.back()).size();
   }
   if (!document.head.empty()) {
@@ -94,10 +87,8 @@ Json MakeTexts(const Report& report, const ReportDocument& document, Json* json)
     for (const doc::Spans& note : verdict.notes) texts["notes"].push_back(SpansJson(note));
     texts["notes"].push_back(SpansJson(doc::Joined(verdict.facts, " · ")));
   }
-  if (bytes >= kMostDetails)
-    texts["notes"].push_back(Json::array({"Less frequent failures are shown in brief; --format json has all."}));
-  if (document.failures.size() > kMostFailures)
-    texts["notes"].push_back(Json::array({"Only the most frequent failures are listed; --format json has all."}));
+  if (bytes >= kMostDetails || document.failures.size() > kMostFailures)
+    texts["notes"].push_back(Json::array({"Less frequent failures are in brief or left out; --format json has all."}));
   for (const CompiledProgram& program : report.programs) texts["programs"].push_back(TextJson(ProgramVerdict(program)));
   return texts;
 }

@@ -25,7 +25,7 @@ constexpr std::size_t kBelow = 2;       // indentation of content below a title
 constexpr std::size_t kGap = 2;         // columns between the cells of a table
 constexpr std::size_t kTableRows = 200;
 constexpr std::size_t kFewRows = 5;
-constexpr std::size_t kAroundTable = 7;  // lines on a screen: rule, titles, how many more, a prompt
+constexpr std::size_t kAroundTable = 10;  // lines on a screen: rule, titles, how many more, programs, a prompt
 
 // From the most that a large terminal shows to the least; the second is the usual one.
 constexpr doc::Extent kExtents[] = {{4, 3, 3}, {2, 3, 3}, {2, 3, 2}, {2, 3, 1},
@@ -73,7 +73,7 @@ class TextRenderer {
   explicit TextRenderer(const TextOptions& options)
       : TextRenderer(options, std::max(options.width, kNarrowest), true) {}
 
-  TextRenderer& Add(const doc::Blocks& blocks) {
+  TextRenderer& Add(std::span<const doc::Block> blocks) {
     for (const doc::Block& block : blocks) std::visit(*this, block.content);
     return *this;
   }
@@ -83,26 +83,32 @@ class TextRenderer {
     const bool is_brief = options_.detail == Detail::kBrief;
     const bool none = document.failures.empty();
     const bool is_large = document.whole < document.failures.size();
-    const bool is_screen = options_.rows > 0 && options_.detail == Detail::kUsual;
-    if (none ? options_.notes : !is_brief || is_large) Add(document.head);
-    std::size_t whole = document.whole;
-    if (is_large && (is_brief || is_screen)) whole = 0;
-    if (options_.detail == Detail::kAll) whole = document.failures.size();
+    const bool is_screen = options_.rows > 0 && options_.detail == Detail::kUsual && is_large;
+    if (none ? options_.notes : !is_brief || is_large)
+      Add(std::span(document.head).first(is_screen ? 1 : document.head.size()));
+    const std::size_t whole = options_.detail == Detail::kAll       ? document.failures.size()
+                              : is_large && (is_brief || is_screen) ? 0
+                                                                    : document.whole;
     for (std::size_t i = 0; i < whole; ++i) {
       is_brief ? Blank() : Rule();
       AddFailure(*document.failures[i]);
     }
     if (whole < document.failures.size() && !is_brief) {
-      if (is_screen)
-        table_rows_ =
-            std::max(kFewRows, options_.rows - std::min(options_.rows, RowsOf(lines_, width_) + kAroundTable));
+      if (is_screen) {
+        const std::size_t other =
+            RowsOf(lines_, width_) + RowsOf(TextRenderer(options_).Add(document.notes).lines_, width_);
+        table_rows_ = std::max(kFewRows, options_.rows - std::min(options_.rows, other + kAroundTable));
+      }
       Rule();
       Add(document.table);
-      table_rows_ = kTableRows;
     }
-    for (const doc::Blocks& program : document.programs) {
+    if (is_screen && !report.programs.empty()) {
       Blank();
-      Add(program);
+      Print(Counted(report.programs.size(), "program fits", "programs fit") + " in HBM: --all", kFaint);
+    }
+    for (std::size_t i = 0; !is_screen && i < document.programs.size(); ++i) {
+      Blank();
+      Add(document.programs[i]);
     }
     if (!options_.notes) return *this;
     if (!document.notes.empty() && (!none || !document.programs.empty())) Blank();
@@ -155,6 +161,7 @@ class TextRenderer {
 
   void operator()(const doc::Table& table) {
     const std::vector<std::size_t> widths = WidthsOf(table);
+    if (widths.empty()) return AddAsList(table);
     std::vector<std::string> cells;
     for (const doc::Column& column : table.columns) cells.push_back(column.title);
     AddRow(table, widths, cells, kFaint);
@@ -239,24 +246,45 @@ class TextRenderer {
     return options_.detail == Detail::kAll ? Add(MoreBlocks(failure, extent)) : *this;
   }
 
-  // The columns share the width. The widest one with words becomes narrower until all fit.
+  // The columns share the width. The widest one with words becomes narrower until all fit. Returns no widths if the
+  // words of a column that must stay whole do not fit.
   std::vector<std::size_t> WidthsOf(const doc::Table& table) const {
     std::vector<std::size_t> widths;
+    std::vector<std::size_t> least(table.columns.size(), 0);
     std::size_t all = 0;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       widths.push_back(DisplayWidth(table.columns[i].title));
-      for (const std::vector<doc::Spans>& row : table.rows)
-        widths[i] = std::max(widths[i], DisplayWidth(doc::PlainText(row[i])));
+      for (const std::vector<doc::Spans>& row : table.rows) {
+        const std::string cell = doc::PlainText(row[i]);
+        widths[i] = std::max(widths[i], DisplayWidth(cell));
+        for (const std::string& word : table.columns[i].is_whole ? Wrap(cell, 0) : Lines())
+          least[i] = std::max(least[i], DisplayWidth(word));
+      }
       all += widths[i] + (i == 0 ? 0 : kGap);
     }
-    const auto room = [&](std::size_t i) { return table.columns[i].is_number ? 0 : widths[i]; };
+    const auto room = [&](std::size_t i) {
+      return table.columns[i].is_number || widths[i] <= least[i] ? 0 : widths[i];
+    };
     for (; all > width_; --all) {
       std::size_t widest = 0;
       for (std::size_t i = 1; i < widths.size(); ++i) widest = room(i) > room(widest) ? i : widest;
-      if (room(widest) <= kLeast) break;
+      if (room(widest) <= kLeast) return *std::ranges::max_element(least) == 0 ? widths : std::vector<std::size_t>();
       --widths[widest];
     }
     return widths;
+  }
+
+  // "- size: 2.00 GiB · remedy: bf16"
+  void AddAsList(const doc::Table& table) {
+    doc::List list;
+    for (const std::vector<doc::Spans>& row : table.rows) {
+      std::vector<doc::Spans> cells;
+      for (std::size_t i = 0; i < row.size(); ++i)
+        if (!row[i].empty()) cells.push_back(doc::Joined({doc::Words(table.columns[i].title + ": "), row[i]}));
+      list.items.push_back({.text = doc::Joined(cells, " · "), .label = doc::Words("-")});
+    }
+    (*this)(list);
+    (*this)(doc::LeftOut(table.left_out));
   }
 
   // Wraps the cells in their columns. Only on a terminal, cuts words that are too wide in the middle.

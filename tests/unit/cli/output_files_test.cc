@@ -52,6 +52,36 @@ TEST_CASE("output must not overwrite an input", "[cli]") {
   CHECK(FaultOf(options).find("cannot write") != std::string::npos);
 }
 
+TEST_CASE("output must not overwrite another output", "[cli]") {
+  const ScratchFolder scratch;
+  const std::string report = scratch.path() + "/report";
+  const auto fault = [&](const std::string& one, const std::string& other) {
+    Options options;
+    options.output = one;
+    options.extra_outputs = {{Format::kJson, other}};
+    return FaultOf(options);
+  };
+  std::filesystem::create_symlink("report", scratch.path() + "/link");
+  std::filesystem::create_symlink("link", scratch.path() + "/link2");
+  for (const bool exists : {false, true}) {
+    if (exists) scratch.Write("report", "x");
+    for (const char* other : {"/report", "/./report", "//report", "/link", "/link2"}) {
+      INFO(other << " " << exists);
+      CHECK(fault(report, scratch.path() + other) ==
+            "--format: '" + scratch.path() + other + "' is already another output");
+      CHECK(!fault(scratch.path() + other, report).empty());
+    }
+    CHECK(fault(report, scratch.path() + "/other").empty());
+  }
+  std::filesystem::create_hard_link(report, scratch.path() + "/same");
+  CHECK(!fault(report, scratch.path() + "/same").empty());
+  CHECK(fault("/dev/null", "/dev/null").empty());
+  Options options;
+  options.output = report;
+  options.attempts.patch = report;
+  CHECK(FaultOf(options) == "--patch: '" + report + "' is already another output");
+}
+
 TEST_CASE("inputs found later are checked too", "[cli]") {
   const ScratchFolder scratch;
   Options options;

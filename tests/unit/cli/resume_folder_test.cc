@@ -125,4 +125,15 @@ TEST_CASE("results belong to a folder to which only the user may write", "[cli]"
   refuse(not_own);
 }
 
+TEST_CASE("a result that cannot be stored is a note: every input was read", "[cli]") {
+  const Folder folder;
+  ResumeFolder resume = folder.Open();
+  fs::remove(folder.path);
+  resume.Store(resume.FileOf(folder.log), Report());
+  REQUIRE(resume.problem());
+  CHECK(resume.problem()->kind == Problem::kNote);
+  CHECK(resume.problem()->what ==
+        "cannot store the results of some inputs (No such file or directory), which the next run reads again");
+}
+
 }  // namespace TEST_FILE

@@ -150,6 +150,26 @@ TEST_CASE("allocations are matched, and equal changes are joined", "[diagnose]")
   CHECK(comparison.rows[2].size_after == static_cast<std::int64_t>(0.25 * kGiB));
 }
 
+TEST_CASE("rows of a kind that a log does not list are neither new nor gone", "[diagnose]") {
+  Allocation temporary = MakeRow("a", "f32[8]", 1);
+  temporary.kind = "HLO temp";
+  Allocation weight = MakeRow("b", "f32[9]", 2);
+  weight.kind = kParameter;
+  Run log = MakeRun(20, {temporary});
+  Run dump = MakeRun(18, {weight});
+  dump.code.clear();
+  // A dump lists all: it has no such temporary.
+  const Comparison comparison = Compare(log, dump);
+  REQUIRE(comparison.rows.size() == 1);
+  CHECK(comparison.rows[0].kind == RowChangeKind::kGone);
+  CHECK(comparison.rows[0].op_name == "a");
+  REQUIRE(Compare(dump, log).rows.size() == 1);
+  CHECK(Compare(dump, log).rows[0].kind == RowChangeKind::kNew);
+  log.allocations.push_back(MakeRow("c", "f32[7]", 3));
+  log.allocations.back().kind = kParameter;
+  CHECK(Compare(log, dump).rows.size() == 3);
+}
+
 TEST_CASE("rounded sizes are not a change", "[diagnose]") {
   const Comparison comparison =
       Compare(MakeRun(20, {MakeRow("a", "f32[8]{0}", 1.69)}), MakeRun(18, {MakeRow("b", "f32[8]{0}", 1.6875)}));

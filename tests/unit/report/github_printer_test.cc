@@ -57,6 +57,9 @@ TEST_CASE("a diagnosis annotates the user's line, and the step's log has the rep
         "top       size  what\n      2.00 GiB  a, b: 100%.py:41\n");
   CHECK(commands[1].data == "whyoom: 1 failure in 2 inputs");
   CHECK(PrintGithub(report, "").find("\n" + PrintText(report, TextOptions())) != std::string::npos);
+  for (const Detail detail : {Detail::kBrief, Detail::kAll})
+    CHECK(PrintGithub(report, "", detail).find("\n" + PrintText(report, {.detail = detail}) + "::") !=
+          std::string::npos);
 }
 
 TEST_CASE("only files below the sources are annotated", "[report]") {

@@ -1,9 +1,11 @@
 // Printers only format a report, and text of a log stays text.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "catch.h"
+#include "report/command_documents.h"
 #include "report/printers.h"
 #include "text/utf8.h"
 
@@ -171,6 +173,34 @@ TEST_CASE("a failure fits the terminal if it can, and no text is cut", "[report]
   CHECK(file.find("1 other: --all") != std::string::npos);
 }
 
+TEST_CASE("no terminal is too narrow for the ids of remedies", "[report]") {
+  const FailureRule rule = MakeFailure();
+  std::vector<Remedy> remedies(5);
+  Failure failure = MakeFailure(rule);
+  for (int i = 0; i < 5; ++i) {
+    Remedy& remedy = remedies[static_cast<std::size_t>(i)];
+    remedy.id = "get_allocation_report_" + std::to_string(i);
+    RankedRemedy ranked;
+    ranked.rank = i + 1;
+    ranked.remedy = &remedy;
+    ranked.safety = "safe_slower";
+    ranked.saves_bytes = std::int64_t{5} << 30;
+    ranked.enough_with = {"get_allocation_report_0"};
+    failure.remedies.push_back(ranked);
+  }
+  Report report;
+  report.failures = {failure};
+  for (const std::size_t width : {40U, 50U, 64U, 80U, 120U}) {
+    const std::string text = PrintText(report, {.width = width, .rows = 24, .detail = Detail::kAll});
+    const std::string others = text.substr(text.find("Other remedies"));
+    INFO(text);
+    CHECK(others.find("get_allocation_report_3") != std::string::npos);
+    CHECK(others.find("get_allocation_report_4") != std::string::npos);
+    CHECK((others.find("needs or saves:") != std::string::npos) == (width < 120));
+    CHECK(others.find("…") == std::string::npos);
+  }
+}
+
 TEST_CASE("a report without findings names the inputs that were not read", "[report]") {
   Report report;
   report.artifacts = 2;
@@ -179,6 +209,22 @@ TEST_CASE("a report without findings names the inputs that were not read", "[rep
   CHECK(PrintText(report, {}) ==
         "No out-of-memory error found in 2 inputs (2.0 KiB).\nwarning: gone.log: no such file\n");
   CHECK(json::parse(PrintJson(report))["diagnoses"].empty());
+}
+
+TEST_CASE("diff: a difference below the rounding of a log is no change", "[report]") {
+  const auto log = static_cast<std::int64_t>(std::llround(20.77 * (1 << 30)));  // "20.77G"
+  const auto change = [](std::int64_t before, std::int64_t after) {
+    Diff diff;
+    diff.comparison.totals = {{"hlo_temp_bytes", "temporaries", before, after}};
+    const std::string text = PrintBlocks(DiffBlocks(diff), TextOptions());
+    const std::string row = text.substr(text.find("temporaries"));
+    return row.substr(row.rfind("  ", row.find('\n')) + 2, row.find('\n') - row.rfind("  ", row.find('\n')) - 2);
+  };
+  CHECK(change(log, log) == "same");
+  CHECK(change(log, log + 503316) == "about the same");
+  CHECK(change(log - 503316, log) == "about the same");
+  CHECK(change(log, log + (20 << 20)) == "+20.00 MiB");
+  CHECK(change(log + 5000000, log + 5000000 + 503316) == "+491.5 KiB");  // both are exact
 }
 
 }  // namespace TEST_FILE
