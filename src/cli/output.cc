@@ -237,7 +237,7 @@ OutputFiles::OutputFiles(const Options& options) {
   for (const auto& [option, path] : outputs) {
     if (path.empty()) continue;
     ThrowIfUnwritable(path);
-    const std::optional<File> file = RegularFile(path);
+    const auto file = RegularFile(path);
     const bool is_new = file ? files_.insert(*file).second : fs::exists(path) || missing.insert(TargetOf(path)).second;
     if (!is_new) throw Error(fmt::format("{}: '{}' is already another output", option, Printable(path)));
   }
@@ -247,7 +247,7 @@ OutputFiles::OutputFiles(const Options& options) {
 }
 
 void OutputFiles::ThrowIfOutput(const std::string& path) const {
-  const std::optional<File> file = RegularFile(path);
+  const auto file = RegularFile(path);
   if (file && files_.contains(*file)) throw Error("output would overwrite an input: " + Printable(path));
 }
 

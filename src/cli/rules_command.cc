@@ -111,6 +111,14 @@ std::string Codes(const std::vector<Failure>& failures) {
   return codes.empty() ? "nothing" : codes;
 }
 
+// Returns a fact as read, even if it is removed as contradictory.
+Value AsRead(const Failure& failure, const std::string& name) {
+  for (const Contradiction& contradiction : failure.contradictions) {
+    if (const Fact* figure = contradiction.figures.Find(name)) return figure->value;
+  }
+  return failure.facts.Get(name);
+}
+
 // Finds a framework by id or name. Throws Error, which lists the frameworks (and "all" if `or_all`), if there is none.
 const Framework& NamedFramework(const RuleSet& rules, const std::string& name, bool or_all) {
   if (const Framework* found = rules.FindFramework(name)) return *found;
@@ -239,7 +247,7 @@ std::string TryExample(const Engine& engine, const std::string& code, const Exam
     return "gives " + Codes(failures);
   const Failure& failure = failures[0];
   for (const auto& [name, want] : example.facts) {
-    const Value got = failure.facts.Get(name);
+    const Value got = AsRead(failure, name);
     if (!SameFact(got, want)) return fmt::format("fact {} is {}, not {}", name, ShownValue(got), ShownValue(want));
   }
   const std::string scenario = failure.scenario == nullptr ? "unknown" : failure.scenario->id;

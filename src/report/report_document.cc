@@ -85,7 +85,7 @@ void AddProblems(const std::vector<const Problem*>& problems, std::uint64_t left
       left_out += group.second;
       continue;
     }
-    const doc::Spans place = PlaceOf(group, ArtifactText({first.path, first.member}));
+    const auto place = PlaceOf(group, ArtifactText({first.path, first.member}));
     list.items.push_back(doc::Warning(doc::Joined({place, Words(": "), doc::Sentence(first.what)})));
   }
   if (!list.items.empty()) notes->emplace_back(std::move(list));

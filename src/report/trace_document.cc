@@ -49,7 +49,6 @@ doc::Blocks StepBlocks(const Entries& entries, std::size_t* at, int depth = kFir
 // The entries of a line, which may be recorded in several parts.
 struct RecordedLine {
   std::string text;
-  std::string stream_name;
   Entries entries;  // what the patterns did
 };
 
@@ -64,7 +63,6 @@ std::map<PlaceOfLine, RecordedLine> LinesOf(const LogTrace& trace) {
     if (entry.depth == 1) {
       line = &lines[{input, entry.line}];
       line->text = entry.what;
-      line->stream_name = entry.detail;
     }
     if (entry.depth > 1) line->entries.push_back(entry);
   }
@@ -76,7 +74,6 @@ doc::Section LineSection(const PlaceOfLine& place, RecordedLine line, bool all) 
   const std::string input = place.first == "-" ? "standard input" : Cut(place.first, kLineBytes);
   doc::Section section{fmt::format("{}:{}", input, place.second), {}};
   section.blocks.emplace_back(Text(Cut(line.text, kLineBytes)));
-  if (!line.stream_name.empty()) section.blocks.emplace_back(Text("printed by " + Cut(line.stream_name, kLineBytes)));
   const auto others = std::stable_partition(line.entries.begin(), line.entries.end(), [](const RecordEntry& entry) {
     return entry.result.starts_with("matches");
   });
