@@ -17,6 +17,7 @@ namespace whyoom {
 namespace {
 
 constexpr std::size_t kMostDetails = 2 << 20;  // total size of the diagnoses in full
+constexpr std::size_t kMostBrief = 8 << 20;    // total size of the diagnoses with a reason and a remedy
 constexpr std::size_t kMostFailures = 2000;
 
 // JSON that cannot end the element that contains it.
@@ -68,7 +69,7 @@ Json TextsOf(const Failure& failure, std::size_t most, const std::string& folder
 }
 
 // Replaces the diagnoses of the report's JSON by the most frequent ones, in full as far as there is room, and then in
-// brief, with texts of a reason and a remedy. Returns the texts of the page.
+// brief, at last without texts of reasons and remedies. Returns the texts of the page.
 Json MakeTexts(const Report& report, const ReportDocument& document, Json* json) {
   Json whole = std::exchange((*json)["diagnoses"], Json::array());
   Json& diagnoses = (*json)["diagnoses"];
@@ -79,7 +80,8 @@ Json MakeTexts(const Report& report, const ReportDocument& document, Json* json)
     Json& diagnosis = whole[static_cast<std::size_t>(&failure - report.failures.data())];
     const bool is_whole = bytes < kMostDetails;
     diagnoses.push_back(is_whole ? std::move(diagnosis) : BriefRecord(std::move(diagnosis)));
-    texts["diagnoses"].push_back(TextsOf(failure, is_whole ? std::string::npos : 1, document.folder));
+    const std::size_t most = is_whole ? std::string::npos : bytes < kMostBrief ? 1 : 0;
+    texts["diagnoses"].push_back(TextsOf(failure, most, document.folder));
     bytes += LineOf(diagnoses.back()).size();
   }
   if (!document.head.empty()) {
