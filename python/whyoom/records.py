@@ -65,6 +65,8 @@ class Reason(Record):
     line: Optional[int]
     # Id of a typical mistake in the program, which the text names.
     mistake: Optional[str]
+    # The remedy that undoes the mistake.
+    cure: Optional[str]
 
 
 class SourceLine(Record):
@@ -349,7 +351,7 @@ class Diagnosis(Record):
     # Live memory over the program's schedule, without fragmentation: at most 64 moments, each with the maximum of one
     # section of the schedule. Only with an XLA dump.
     timeline: Optional[List[Moment]]
-    # The five largest temporaries at each moment of the timeline, largest first, at most 64 in all.
+    # The 64 largest temporaries, largest first.
     live: Optional[List[LiveArray]]
     room: Optional[Room]
     # The compiles of `whyoom try`.
@@ -391,7 +393,7 @@ class Program(Record):
     # Live memory over the program's schedule, without fragmentation: at most 64 moments, each with the maximum of one
     # section of the schedule. Only with an XLA dump.
     timeline: Optional[List[Moment]]
-    # The five largest temporaries at each moment of the timeline, largest first, at most 64 in all.
+    # The 64 largest temporaries, largest first.
     live: Optional[List[LiveArray]]
     room: Optional[Room]
 

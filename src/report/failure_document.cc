@@ -388,7 +388,9 @@ void AddRemedies(const Failure& failure, const doc::Extent& extent, Blocks* bloc
   const SplitRemedies remedies(failure, extent);
   const std::size_t more = extent.more_follows ? 0 : remedies.others.size();
   const std::string hint = more > 0 ? Counted(more, "other", "others") + ": --all" : "";
-  doc::AddSection({"do", {FirstRemedies(failure, remedies, extent), doc::Paragraph{Words(hint, Kind::kFaint)}}},
+  doc::AddSection({"do",
+                   {doc::Paragraph{doc::Sentence(MistakeHint(failure))}, FirstRemedies(failure, remedies, extent),
+                    doc::Paragraph{Words(hint, Kind::kFaint)}}},
                   blocks);
 }
 

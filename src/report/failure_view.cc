@@ -127,6 +127,13 @@ const RankedRemedy* FindRemedy(const Failure& failure, const std::string& id) {
   return found == failure.remedies.end() ? nullptr : &*found;
 }
 
+std::string MistakeHint(const Failure& failure) {
+  const bool any = std::any_of(failure.why.begin(), failure.why.end(), [&](const Reason& reason) {
+    return !reason.mistake.empty() && FindRemedy(failure, reason.cure) == nullptr;
+  });
+  return any ? "First look at `why`: it names a likely mistake that no remedy here corrects." : "";
+}
+
 const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Failure& failure) {
   if (!failure.recompilation || ranked.enough_with.empty()) return nullptr;
   return failure.recompilation->FittingPair(ranked.remedy->id, ranked.enough_with.front(), failure.facts);

@@ -47,6 +47,10 @@ std::string NeedText(const Failure& failure);
 // The remedy with this id; nullptr if the failure does not list it.
 const RankedRemedy* FindRemedy(const Failure& failure, const std::string& id);
 
+// What to correct before the remedies: a mistake that the failure names and that none of them corrects. Empty if there
+// is none.
+std::string MistakeHint(const Failure& failure);
+
 // The compile in which this remedy and the first of its enough_with fit together; nullptr if there is none.
 const CompiledAttempt* CompiledPair(const RankedRemedy& ranked, const Failure& failure);
 

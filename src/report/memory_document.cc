@@ -45,7 +45,7 @@ std::string SizesText(std::int64_t fits, std::int64_t now) {
   const std::int64_t exact = fits / 4 > now ? 100 : 10000;
   std::int64_t digit = 1;
   while (fits / digit >= exact) digit *= 10;
-  return fmt::format("{}{} (now {})", digit > 1 ? "about " : "", fits / digit * digit, now);
+  return fmt::format("about {} (now {})", fits / digit * digit, now);
 }
 
 std::string PercentText(double part) {
@@ -115,7 +115,7 @@ doc::Table KindsTable(const ProgramEstimates& estimates) {
   for (const MemoryPart& part : parts) {
     std::vector<doc::Spans> modules;
     for (const auto& [module, size] : part.modules) {
-      if (modules.size() == kMostModules || static_cast<double>(size) < kLeastShare * whole) break;
+      if (modules.size() == kMostModules || size < part.bytes / 20) break;
       modules.push_back(doc::Name(Shorten(Printable(module), kLongestModule) + " " + FormatSize(size)));
     }
     table.rows.push_back({Words(FormatSize(part.bytes)), Words(PercentText(static_cast<double>(part.bytes) / whole)),

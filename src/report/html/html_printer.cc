@@ -59,6 +59,7 @@ Json TextsOf(const Failure& failure, std::size_t most, const std::string& folder
                 {"excess_bytes", row.excess_bytes},
                 {"place", BelowFolder(row.place, folder)}};
   texts["why"] = ListJson(failure.why, most, reason);
+  texts["hint"] = TextJson(MistakeHint(failure));
   if (const std::string retry = RetryText(failure.retry); !retry.empty()) texts["retry"] = TextJson(retry);
   texts["remedies"] = ListJson(failure.remedies, most, [&](const RankedRemedy& ranked) -> Json {
     return {{"effect", TextJson(EffectText(ranked, failure))},

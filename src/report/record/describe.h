@@ -90,7 +90,7 @@ void Describe(V& v, RecordOf<Where> auto& where) {
 void Describe(auto& v, RecordOf<Reason> auto& reason) {
   v.Record("reason");
   v.Need("text", reason.text);
-  MaybeAll(v, "line", reason.line, "mistake", reason.mistake);
+  MaybeAll(v, "line", reason.line, "mistake", reason.mistake, "cure", reason.cure);
 }
 
 // Writes an array's shape in parts, from which it is rebuilt when read. Tuples are written without their layouts.

@@ -100,6 +100,22 @@ std::string ColourOf(const RankedRemedy& ranked) {
   return text.substr(begin + 2, effect - begin - 2);
 }
 
+TEST_CASE("a mistake that no remedy undoes comes before the remedies", "[report]") {
+  const FailureRule rule = MadeFailure();
+  Failure failure = MadeFailure(rule);
+  Remedy smaller;
+  smaller.id = "smaller";
+  smaller.title = "Make it smaller";
+  failure.remedies.emplace_back().remedy = &smaller;
+  failure.why = {{.text = "It is large."}};
+  CHECK(MistakeHint(failure).empty());
+  failure.why.push_back({.text = "It is stored twice.", .mistake = "twice", .cure = "smaller"});
+  CHECK(MistakeHint(failure).empty());
+  failure.why.push_back({.text = "It is kept.", .mistake = "kept"});
+  CHECK(PrintFailure(failure).find("do    First look at why: it names a likely mistake that no remedy") !=
+        std::string::npos);
+}
+
 TEST_CASE("only a remedy that fits and keeps the results is green", "[report]") {
   Remedy remedy;
   remedy.title = "Do it";

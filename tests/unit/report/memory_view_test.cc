@@ -63,10 +63,10 @@ std::string FitText(const Room& room) {
 }
 
 TEST_CASE("sizes that fit are sentences, and unknown sizes are omitted", "[report]") {
-  CHECK(FitText({64, 24, 3, 4096, 1024}) == "fits  batch 24 (now 64) · 3 micro-batches · sequence 1024 (now 4096)\n");
+  CHECK(FitText({64, 24, 3, 4096, 1024}) == "fits  batch about 24 (now 64) · 3 micro-batches · sequence about 1024 (now 4096)\n");
   CHECK(FitText({64, 64, 1, 0, 0}) == "fits  batch 64, the current size\n");
   CHECK(FitText({64, 16, 0, 0, 0, 4, AxisLocation{"batch['x']", 0, 64, "batch"}, {}}) ==
-        "fits  batch 16 (now 64) over 4 devices\n");
+        "fits  batch about 16 (now 64) over 4 devices\n");
   CHECK(FitText({400000, 341232, 0, 0, 0, 1, AxisLocation{"points", 0, 400000, ""}, {}}) ==
         "fits  axis 0 of points: about 341200 (now 400000)\n");
   CHECK(FitText({}).empty());
@@ -81,17 +81,17 @@ TEST_CASE("a diagnosis shows memory and fitting sizes in every format for people
   for (const std::size_t width : {80, 120}) {
     const std::string text = PrintText(report, {.width = width});
     CHECK(Holds(text, "peak  activations 6.00 GiB (60 %) · optimizer state "));
-    CHECK(Holds(text, "fits  batch 24 (now 64)"));
+    CHECK(Holds(text, "fits  batch about 24 (now 64)"));
     CheckWidth(text, width);
     const std::string all = PrintText(report, {.width = width, .detail = Detail::kAll});
     CHECK(Holds(all, "6.00 GiB   60 %  activations      decoder/mlp 5.00 GiB"));
   }
   const std::string markdown = PrintMarkdown(report);
   CHECK(Holds(markdown, "| 6.00 GiB | 60 % | activations |"));
-  CHECK(Holds(markdown, "· sequence 1024 (now 4096)"));
+  CHECK(Holds(markdown, "· sequence about 1024 (now 4096)"));
   const std::string html = PrintHtml(report);
   CHECK(Holds(html, "\"module\":\"decoder/mlp\",\"bytes\":5368709120"));
-  CHECK(Holds(html, "batch 24 (now 64)"));
+  CHECK(Holds(html, "batch about 24 (now 64)"));
 }
 
 TEST_CASE("programs are separate from failures", "[report]") {
