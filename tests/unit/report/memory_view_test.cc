@@ -63,7 +63,8 @@ std::string FitText(const Room& room) {
 }
 
 TEST_CASE("sizes that fit are sentences, and unknown sizes are omitted", "[report]") {
-  CHECK(FitText({64, 24, 3, 4096, 1024}) == "fits  batch about 24 (now 64) · 3 micro-batches · sequence about 1024 (now 4096)\n");
+  CHECK(FitText({64, 24, 3, 4096, 1024}) ==
+        "fits  batch about 24 (now 64) · 3 micro-batches · sequence about 1024 (now 4096)\n");
   CHECK(FitText({64, 64, 1, 0, 0}) == "fits  batch 64, the current size\n");
   CHECK(FitText({64, 16, 0, 0, 0, 4, AxisLocation{"batch['x']", 0, 64, "batch"}, {}}) ==
         "fits  batch about 16 (now 64) over 4 devices\n");
