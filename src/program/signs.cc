@@ -49,14 +49,12 @@ struct SignFinder {
   }
 
   const ArrayShape& ShapeOf(const ProgramParameter& parameter) const { return program.ShapeOf(parameter.array); }
-
   const ArrayShape& ArrayOf(InstructionId id) const { return program.module.ShapeOf(id).array; }
 
   // JAX marks the operators of a backward pass; other front ends do not.
   void FindTraining() {
     const auto is_of_jax = [](const HloInstruction& is) { return is.op_name.starts_with("jit("); };
-    const std::vector<HloInstruction>& all = program.module.instructions;
-    if (semantics.trains || std::ranges::any_of(all, is_of_jax))
+    if (semantics.trains || std::ranges::any_of(program.module.instructions, is_of_jax))
       signs.Set("program_trains", semantics.trains, {}, true);
   }
 
@@ -107,6 +105,8 @@ struct SignFinder {
       const bool can_split = program.partitions > 1 && !parameter.shards.empty();
       if (semantics.IsState(parameter) && can_split && !parameter.IsSplit())
         Add("whole_state", parameter.size, program.NameOf(parameter));
+      if (!semantics.IsState(parameter) && semantics.trains && semantics.Has(parameter, semantics.vocabulary))
+        Add("dense_labels", parameter.size, program.NameOf(parameter));
       if (ElementCount(shape) < kLeastBytes / 4) continue;
       large[parameter.array.instruction] = &parameter;
       const bool is_weight = semantics.RoleOf(parameter) == Role::kWeights;
@@ -200,7 +200,7 @@ struct SignFinder {
     for (std::size_t i = 0; i < same.size() && i < kMostFollowed; ++i) {
       for (const InstructionId user : program.users[same[i]]) {
         const bool is_as_large = ElementCount(ArrayOf(user)) == ElementCount(ArrayOf(array));
-        if (is_as_large && program.At(user).Is({"bitcast", "reshape", "fusion"})) same.push_back(user);
+        if (is_as_large && program.At(user).Is({"bitcast", "copy", "reshape", "fusion"})) same.push_back(user);
         const std::span<const InstructionId> carried = program.At(user).operands;
         const std::size_t place = std::ranges::find(carried, same[i]) - carried.begin();
         const auto is_unchanged = [&](InstructionId loop) { return program.PassesOn(program.At(loop), place); };

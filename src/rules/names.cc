@@ -27,11 +27,11 @@ const std::vector<std::string>& BuiltInNames() {
         "lists_compared same_job verdict change");
     for (const std::string object : {"batch.", "sequence.", "made."})
       for (const std::string field : {"array", "axis", "length", "name"}) all.push_back(object + field);
-    for (const std::string& mistake : WordsOf(
-             "whole_state kept_state kept_arguments float64 evaluation_logits example_gradients "
-             "copied_carry "
-             "stacked_output frozen_gradients whole_jacobian whole_input_copy widened_weights replicated_activations "
-             "repeated_gradients fetched host_transfer"))
+    for (const std::string& mistake :
+         WordsOf("whole_state kept_state kept_arguments float64 evaluation_logits example_gradients "
+                 "copied_carry dense_labels stacked_output frozen_gradients whole_jacobian whole_input_copy "
+                 "widened_weights replicated_activations "
+                 "repeated_gradients fetched host_transfer"))
       all.insert(all.end(), {mistake + "_bytes", mistake + "_array"});
     all.push_back("program_trains");
     for (const std::string run : {"before.", "after."})
