@@ -80,10 +80,8 @@ bool ConsistsOfPieces(const Simulator& simulator) {
          });
 }
 
-// The additional memory for sums of gradients over the pieces. Gradients that are live at the peak become the sums. The
-// sums are complete before any weight is updated, so they can use the memory of the new weights and state unless other
-// temporaries use it.
-std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes, std::int64_t parts) {
+// The additional memory for sums of gradients over the pieces. Gradients that are live at the peak become the sums.
+std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes) {
   const Program& program = simulator.program;
   const Semantics& semantics = simulator.semantics;
   std::set<std::string_view> outputs;  // shapes; a frozen weight is not returned and has no gradient
@@ -94,14 +92,10 @@ std::int64_t GradientSums(const Simulator& simulator, const Sizes& sizes, std::i
         outputs.contains(program.ShapeOf(parameter.array).shape))
       sums += parameter.size;
   }
-  std::int64_t temporaries = 0;
   for (const Buffer* buffer : simulator.compiled.LiveAtPeak(sizes)) {
-    if (!buffer->is_output) temporaries += buffer->size / parts;
     if (semantics.KindOf(buffer->values.front()) == ValueKind::kGradients) sums -= buffer->size;
   }
-  std::int64_t free = 0;
-  for (const Buffer& buffer : simulator.compiled.buffers) free += buffer.is_output ? buffer.size : 0;
-  return std::max<std::int64_t>(0, sums - std::max<std::int64_t>(0, free - temporaries));
+  return std::max<std::int64_t>(0, sums);
 }
 
 // `once`: if an array has the axis twice, cuts only one dimension.
@@ -120,7 +114,7 @@ std::optional<ModifiedProgram> PieceByPiece(const Simulator& simulator, const Ax
   };
   ModifiedProgram modified{.sizes = simulator.Resized(size_of), .parts = parts, .axis = axis};
   KeepOutputs(program, &modified.sizes);  // results of all pieces are concatenated
-  modified.more = GradientSums(simulator, modified.sizes, parts) + pieces;
+  modified.more = GradientSums(simulator, modified.sizes) + pieces;
   return modified;
 }
 

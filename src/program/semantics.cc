@@ -364,9 +364,15 @@ struct SemanticsFinder : Semantics {
   // Finds attention and the vocabulary.
   void FindAttention() {
     // The vocabulary is the dimension that a maximum reduces, for a softmax, and that a weight has. Features are not
-    // reduced by a maximum. The experts of a router are, but an expert has a matrix, while a class has only a row.
+    // reduced by a maximum. The experts of a router are, but an expert has a matrix, while a class has only a row. So
+    // are the keys of attention, which learned positions have, but its products are batched.
     for (const Axis& along : softmaxes) {
-      if (AnyIs(along.groups, kOfWeights) && !AnyIs(along.groups, kOfMatrices) && along.size > vocabulary.size)
+      const auto is_of_logits = [&](const Product& product) {
+        const auto is_along = [&](const FactorIds& side) { return program.dimensions.GroupsOf(side) == along.groups; };
+        return product.batch.empty() && (is_along(product.left) || is_along(product.right));
+      };
+      if (AnyIs(along.groups, kOfWeights) && !AnyIs(along.groups, kOfMatrices) && along.size > vocabulary.size &&
+          std::ranges::any_of(program.dimensions.products, is_of_logits))
         vocabulary = along;
     }
     // An input with features that has a dimension twice contains pairs: scores then have a bias, which no kernel takes.

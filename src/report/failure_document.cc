@@ -402,7 +402,7 @@ void AddOtherRemedies(const Failure& failure, const doc::Extent& extent, Blocks*
   const auto& [table, unknown] = EffectTable(remedies.others);
   doc::AddSection({"Other remedies", {table}}, blocks);
   doc::AddSection({"Remedies without an estimate here", {doc::Inline(unknown)}}, blocks);
-  doc::AddSection({"Would not help here", {RuledOutList(failure)}}, blocks);
+  doc::AddSection({"Not expected to help here", {RuledOutList(failure)}}, blocks);
 }
 
 }  // namespace

@@ -220,6 +220,26 @@ ENTRY %main {
          scope + "\"}\n" + after + "}\n";
 }
 
+TEST_CASE("learned positions are no vocabulary, although a softmax reduces the keys of attention", "[program]") {
+  const Program program = MakeProgram(R"(%max {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] maximum(%a, %b)
+}
+
+ENTRY %main {
+  %w = f32[256,512]{1,0} parameter(0), metadata={op_name="params[\'positions\']"}
+  %x = f32[64,256,512]{2,1,0} parameter(1), metadata={op_name="batch[\'x\']"}
+  %p = f32[64,256,512]{2,1,0} broadcast(%w), dimensions={1,2}
+  %h = f32[64,256,512]{2,1,0} add(%x, %p)
+  %y = f32[64,256,256]{2,1,0} dot(%h, %h), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
+  %i = f32[] constant(-inf)
+  ROOT %m = f32[64,256]{1,0} reduce(%y, %i), dimensions={2}, to_apply=%max
+}
+)");
+  CHECK(FindSemantics(program, Words()).vocabulary.size == 0);
+}
+
 TEST_CASE("a pairwise product is attention scores only with a softmax or an attention scope", "[program]") {
   const std::string used = "  ROOT %z = f32[64,8,512,256]{3,2,1,0} add(%p, %p)\n";
   const std::string softmax = "  ROOT %m = f32[64,8,512]{2,1,0} reduce(%p, %i), dimensions={3}, to_apply=%max\n";
