@@ -150,7 +150,9 @@ def page(cases, diagnoses):
            f"compilers (libtpu {', '.join(compilers)}). For {dumps} of the compiles, whyoom also read the XLA dump. Each remedy that can be applied to a",
            "program was applied alone, and the program was compiled again. This shows whether the program then fits and how much",
            "memory the remedy saves.", "",
-           "**Read these figures with care.** The estimates were developed on the same programs, so other programs may do worse.",
+           "**Read these figures with care.** The estimates were developed on the same programs, so other programs do worse. On ten",
+           "new programs, compiled with each remedy before the first run, the first remedy fitted in 8, \"enough\" or \"not enough\" was",
+           "right for 43 of 55 remedies, and 27 of 45 estimates were within 25 %. `whyoom try` and a compile of your own decide.",
            "All programs were compiled ahead of time for one small TPU slice. A program counts once for each compiler that compiled",
            "it. A remedy that is missing below was never offered.", "", "## Overall", ""]
     ranked = overall["cases"] - overall["no advice"]
