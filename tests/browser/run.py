@@ -227,7 +227,7 @@ def main():
                 check_look(browser, name, file, folder)
             for name in ("dump", "compile-padded-points"):
                 check_first_screen(browser, name, pages[name])
-            check_copy(browser, "dump", pages["dump"], "donate_argnames=('mu', 'nu', 'ps',)")
+            check_copy(browser, "dump", pages["dump"], "donate_argnames=['mu', 'nu', 'ps']")
             check_copy(browser, "compile-padded-points", pages["compile-padded-points"], "Merge the small axes of pts, such as "
                        "(N, 4, 2) to (N, 8), or reorder them so that a long one is last: (small, ..., long).")
             check_moments(browser, pages["dump"])
